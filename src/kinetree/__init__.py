@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from kinetree.constraints.types.slot import ContactSlot
     from kinetree.contacts.solvers import ADMM, ContactSolver, GaussSeidel
     from kinetree.embedded import robots
+    from kinetree.excitation.limits import MotionLimits
+    from kinetree.excitation.series import Series
     from kinetree.formats import FormatWarning, NonPhysicalInertiaWarning, RobotNotFoundError
     from kinetree.functions.annotations import Array, Number
     from kinetree.functions.contact_problem import ContactSolution, contact_solver, solve_contacts
@@ -101,6 +103,7 @@ __all__ = [
     "Model",
     "ModelBuilder",
     "ModelError",
+    "MotionLimits",
     "NonPhysicalInertiaWarning",
     "Number",
     "OutputError",
@@ -110,6 +113,7 @@ __all__ = [
     "Robust",
     "Rod",
     "Sensors",
+    "Series",
     "SimulationInterrupted",
     "SimulationWarning",
     "State",
@@ -179,6 +183,8 @@ _NAMES = {  # imported at first use, so that `import kinetree` stays quick
     ),
     "functions.of_user": ("compile",),
     "loading": ("load", "load_mechanism"),
+    "excitation.limits": ("MotionLimits",),
+    "excitation.series": ("Series",),
     "logs.filter": ("Filter",),
     "logs.sensors": ("Sensors",),
     "model": ("JointLimits", "Model", "ModelBuilder"),

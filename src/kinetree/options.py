@@ -6,7 +6,7 @@ import functools
 import math
 import textwrap
 from collections.abc import Callable, Hashable, Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import MISSING, dataclass, field, fields
 from numbers import Integral
 from typing import Any, NamedTuple, TypeVar, dataclass_transform
 
@@ -36,8 +36,9 @@ class Option(NamedTuple):
 
 def option(
     *,
-    default: Any = None,
+    default: Any = MISSING,
     default_factory: Callable[[], Any] | None = None,
+    kw_only: bool = True,
     help: str,
     check: Check | None = None,
     read: Callable[[str], Any] | None = None,
@@ -47,13 +48,13 @@ def option(
 ) -> Any:
     """Return a field of a `value`; its option is called as it is, unless a name is given.
 
-    Type checkers read ``default=`` or ``default_factory=`` where the field is made; a factory's option may be repeated.
+    Without a default it must be given; type checkers read that where the field is made. A factory's may be repeated.
     """
     check = one_of(*choices) if choices else check or (flag if isinstance(default, bool) else None)
     about = {"option": Option(name, help, check, read, metavar, choices, default_factory is not None)}
     if default_factory is not None:
-        return field(default_factory=default_factory, metadata=about)
-    return field(default=default, metadata=about)
+        return field(default_factory=default_factory, kw_only=kw_only, metadata=about)
+    return field(default=default, kw_only=kw_only, metadata=about)
 
 
 def options(kind: Any) -> Iterator[tuple[str, Option]]:
@@ -116,9 +117,12 @@ def _checks(kind: Hashable) -> tuple[tuple[str, Check], ...]:
 
 def _shown(self: Any) -> str:
     """Return a value as it is written, without the fields that are as they are by default."""
-    usual = vars(type(self)())
+    needed = {x.name: getattr(self, x.name) for x in fields(self) if x.default is MISSING is x.default_factory}
+    usual = vars(type(self)(**needed))
     other = (
-        f"{k}={x!r}" for k, x in vars(self).items() if type(x) is not type(usual[k]) or _plain(x) != _plain(usual[k])
+        f"{k}={x!r}"
+        for k, x in vars(self).items()
+        if k in needed or type(x) is not type(usual[k]) or _plain(x) != _plain(usual[k])
     )
     return f"{type(self).__name__}({', '.join(other)})"
 
@@ -147,7 +151,8 @@ def _documented(each: Any) -> str:
         each.metadata,
     )
     text = textwrap.fill(said["option"].help, 112, initial_indent=" " * 8, subsequent_indent=" " * 8)
-    return f"    {each.name} : {kind}, optional\n{text[:8]}{text[8].upper()}{text[9:]}.\n"
+    kind += "" if each.default is MISSING is each.default_factory else ", optional"
+    return f"    {each.name} : {kind}\n{text[:8]}{text[8].upper()}{text[9:]}.\n"
 
 
 def one_of(*choices: str) -> Check:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -14,15 +15,23 @@ from numpy.polynomial import chebyshev
 import kinetree as kt
 from helpers.trees import Array, random_inertia, random_tree
 from kinetree.excitation import Excitation, planning
-from kinetree.excitation.beginning import still
 from kinetree.excitation.problem import CRITERIA, Problem
-from kinetree.excitation.series import RAMP_NODES, Series
+from kinetree.excitation.search import still
+from kinetree.excitation.series import RAMP_NODES
 from kinetree.joints import FreeFlyer, Prismatic, Revolute, Spherical
 from kinetree.model import JointLimits, ModelBuilder
+from kinetree.signatures import VALUES
 
 JOINTS = [Revolute((0, 0, 1)), Revolute((0, 1, 0)), Prismatic((1, 0, 0))]
 TERMS = ["damping", "friction"]
 SHORT: dict[str, Any] = {"period": 4.0, "harmonics": 3, "iterations": 40, "noise": [0.5, 0.2, 1.0], "rate": 100.0}
+
+
+def excite(robot: kt.Robot, terms: Any = TERMS, **options: Any) -> Excitation:
+    """Return the plan for choices of the series and of the limits beside the others."""
+    for name, kind in (("series", kt.Series), ("limits", kt.MotionLimits)):
+        options[name] = kind(**{key: options.pop(key) for key in [*options] if key in VALUES[kind.__name__]})
+    return robot.excite(terms, **options)
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +53,7 @@ def box(arm: kt.Robot) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def plan(arm: kt.Robot, box: dict[str, Any]) -> Excitation:
-    return arm.excite(TERMS, boxes=box, acceleration=6.0, **SHORT)
+    return excite(arm, TERMS, boxes=box, acceleration=6.0, **SHORT)
 
 
 def problem_of(monkeypatch: pytest.MonkeyPatch, robot: kt.Robot, **options: Any) -> tuple[Problem, Array]:
@@ -52,7 +61,7 @@ def problem_of(monkeypatch: pytest.MonkeyPatch, robot: kt.Robot, **options: Any)
     seen: list[Any] = []
     search = planning.Search
     monkeypatch.setattr(planning, "Search", lambda *given: [seen.append(given[:2]), search(*given)][1])
-    robot.excite(TERMS, **{**SHORT, "iterations": 0, **options})
+    excite(robot, TERMS, **{**SHORT, "iterations": 0, **options})
     found: tuple[Problem, Array] = seen[0]
     return found
 
@@ -71,7 +80,7 @@ def test_it_begins_in_the_middle_where_all_limits_hold_there(monkeypatch: pytest
 
 
 def test_a_series_begins_and_ends_at_rest_and_its_rates_are_right() -> None:
-    series = Series(3.0, 4, 2, 0.7)
+    series = kt.Series(period=3.0, harmonics=4, periods=2, ramp=0.7)
     t = np.linspace(0.0, series.duration, 200001)
     q, v, a = series.basis(t)
     h = t[1]
@@ -86,7 +95,7 @@ def test_a_series_begins_and_ends_at_rest_and_its_rates_are_right() -> None:
 
 
 def test_between_the_nodes_nothing_is_larger_than_they_allow() -> None:
-    series = Series(2.0, 5, 1, 0.5)
+    series = kt.Series(period=2.0, ramp=0.5)
     nodes, X = series.nodes(), np.random.default_rng(0).normal(size=(300, series.size))
     t = np.linspace(0.0, series.duration, 6001)
     m = RAMP_NODES
@@ -125,17 +134,17 @@ def test_a_motion_stays_where_it_is_free(distance: bool) -> None:
         return clearance(q) if distance else clearance(q) > 0.0
 
     choices: dict[str, Any] = {"joints": moving, "period": 5.0, "noise": 0.5, "iterations": 15}
-    blind, careful = (whole.excite(["friction"], free=x, **choices) for x in (None, free))
+    blind, careful = (excite(whole, ["friction"], free=x, **choices) for x in (None, free))
     t = np.linspace(0.0, blind.series.duration, 2001)
     assert clearance(blind(t).q).min() < 0.0 < clearance(careful(t).q).min()
     assert (
         np.log(careful.std).mean()
-        < np.log(whole.excite(["friction"], free=free, **choices | {"iterations": 0}).std).mean()
+        < np.log(excite(whole, ["friction"], free=free, **choices | {"iterations": 0}).std).mean()
     )
     with pytest.raises(kt.ArgumentError, match="it is not free"):
-        whole.excite(["friction"], free=lambda q: np.zeros(len(q), bool), **choices)
+        excite(whole, ["friction"], free=lambda q: np.zeros(len(q), bool), **choices)
     with pytest.raises(kt.ArgumentError, match="a bool or a distance for each is needed"):
-        whole.excite(["friction"], free=lambda q: True, **choices)
+        excite(whole, ["friction"], free=lambda q: True, **choices)
     assert "**Nothing is known of collisions**" in (kt.Robot.excite.__doc__ or "")
 
 
@@ -194,9 +203,9 @@ def test_what_breaks_a_limit_of_forces_or_boxes_is_made_smaller(
 
 
 def test_the_search_finds_what_tells_more(arm: kt.Robot, plan: Excitation, box: dict[str, Any]) -> None:
-    chance = arm.excite(TERMS, boxes=box, acceleration=6.0, **{**SHORT, "iterations": 0})
+    chance = excite(arm, TERMS, boxes=box, acceleration=6.0, **{**SHORT, "iterations": 0})
     assert plan.std.prod() ** (1 / len(plan.std)) < 0.75 * chance.std.prod() ** (1 / len(plan.std))
-    rounder = arm.excite(TERMS, boxes=box, acceleration=6.0, criterion="condition", **{**SHORT, "iterations": 150})
+    rounder = excite(arm, TERMS, boxes=box, acceleration=6.0, criterion="condition", **{**SHORT, "iterations": 150})
     assert rounder.condition < 0.75 * min(chance.condition, plan.condition)
 
 
@@ -221,14 +230,14 @@ def test_a_result_is_continued_from_memory_and_from_a_file(
     np.testing.assert_array_equal(saved.tau, plan.trajectory.tau)
     options = {"boxes": box, "acceleration": 6.0, **SHORT}
     seen: list[float] = []
-    more = arm.excite(TERMS, initial=plan, progress=lambda done, total, value: seen.append(value), **options)
-    again = arm.excite(TERMS, initial=saved, **options)
+    more = excite(arm, TERMS, initial=plan, progress=lambda done, total, value: seen.append(value), **options)
+    again = excite(arm, TERMS, initial=saved, **options)
     volumes = [np.log(x.std).sum() for x in (plan, more, again)]
     assert volumes[1] < volumes[0] + 1e-3
     assert volumes[2] == pytest.approx(volumes[1], abs=0.05)
     assert seen == sorted(seen, reverse=True)
     with pytest.raises(kt.errors.ArgumentError, match="no motion of this period"):
-        arm.excite(TERMS, initial=plan, **{**options, "period": 5.0})
+        excite(arm, TERMS, initial=plan, **{**options, "period": 5.0})
 
 
 def test_ctrl_c_keeps_the_best(arm: kt.Robot) -> None:
@@ -236,7 +245,7 @@ def test_ctrl_c_keeps_the_best(arm: kt.Robot) -> None:
         if done == 5:
             raise KeyboardInterrupt
 
-    plan = arm.excite(TERMS, progress=stop, **SHORT)
+    plan = excite(arm, TERMS, progress=stop, **SHORT)
     assert (plan.interrupted, plan.converged, plan.iterations) == (True, False, 5)
     assert np.isfinite(plan.std).all()
 
@@ -244,7 +253,9 @@ def test_ctrl_c_keeps_the_best(arm: kt.Robot) -> None:
 def test_it_starts_where_it_is_told_and_moves_only_some_joints(arm: kt.Robot) -> None:
     start = [0.2, 1.0, -0.3]
     held = list(arm.joint_names[1:])
-    plan = arm.excite(["friction"], start=start, joints=arm.joint_names[:1], **{**SHORT, "noise": 0.5, "iterations": 5})
+    plan = excite(
+        arm, ["friction"], start=start, joints=arm.joint_names[:1], **{**SHORT, "noise": 0.5, "iterations": 5}
+    )
     motion = plan.trajectory
     np.testing.assert_allclose(motion.q[[0, -1]], [start, start], atol=1e-12)
     assert np.ptp(motion.q, axis=0).astype(bool).tolist() == [True, False, False]
@@ -254,20 +265,20 @@ def test_it_starts_where_it_is_told_and_moves_only_some_joints(arm: kt.Robot) ->
 
 
 def test_base_parameters_of_a_plan_are_taken_again(arm: kt.Robot, plan: Excitation) -> None:
-    again = arm.excite(plan.base, **{**SHORT, "iterations": 0})
+    again = excite(arm, plan.base, **{**SHORT, "iterations": 0})
     assert again.base is plan.base
     with pytest.raises(kt.errors.ArgumentError, match="another robot's"):
-        arm.excite(plan.base, joints=arm.joint_names[:1], **{**SHORT, "noise": 1.0})
+        excite(arm, plan.base, joints=arm.joint_names[:1], **{**SHORT, "noise": 1.0})
 
 
 def test_four_periods_halve_the_uncertainty(arm: kt.Robot) -> None:
-    one, four = (arm.excite(TERMS, **{**SHORT, "periods": n, "iterations": 0}) for n in (1, 4))
+    one, four = (excite(arm, TERMS, **{**SHORT, "periods": n, "iterations": 0}) for n in (1, 4))
     assert four.trajectory.duration == pytest.approx(4 * 4.0 + 2 * 0.8)
     np.testing.assert_allclose(four.std, one.std / 2.0, rtol=1e-6)
 
 
 def test_what_a_record_does_not_tell_is_infinitely_uncertain(arm: kt.Robot) -> None:
-    plan = arm.excite(TERMS, **{**SHORT, "harmonics": 1, "rate": 0.6, "iterations": 0})
+    plan = excite(arm, TERMS, **{**SHORT, "harmonics": 1, "rate": 0.6, "iterations": 0})
     assert len(plan.recorded) < 4
     assert plan.std.shape == (plan.base.dimension,)
     assert np.isinf(plan.std).sum() > 5
@@ -292,7 +303,7 @@ def floating() -> kt.Robot:
 
 @pytest.fixture(scope="module")
 def hung_up(floating: kt.Robot) -> Excitation:
-    return floating.excite([], noise=1.0, period=3.0, harmonics=2, iterations=3)
+    return excite(floating, [], noise=1.0, period=3.0, harmonics=2, iterations=3)
 
 
 def test_a_floating_base_is_held(floating: kt.Robot, hung_up: Excitation) -> None:
@@ -343,7 +354,7 @@ def test_why_joints_are_held() -> None:
         ("to_e", "no joint 'to_e'"),
     ):
         with pytest.raises(kt.errors.ArgumentError, match=message):
-            robot.excite([], joints=[name])
+            excite(robot, [], joints=[name])
 
 
 def test_joints_are_held_within_their_limits(floating: kt.Robot) -> None:
@@ -356,7 +367,7 @@ def test_joints_are_held_within_their_limits(floating: kt.Robot) -> None:
 def test_without_scipy_the_extra_is_named(monkeypatch: pytest.MonkeyPatch, arm: kt.Robot) -> None:
     monkeypatch.setitem(sys.modules, "scipy.optimize", None)
     with pytest.raises(kt.errors.ArgumentError, match=r"excite needs SciPy: pip install scipy"):
-        arm.excite(TERMS, **SHORT)
+        excite(arm, TERMS, **SHORT)
 
 
 def test_followers_move_with_their_leader() -> None:
@@ -368,7 +379,7 @@ def test_followers_move_with_their_leader() -> None:
     builder.add_joint(
         "follow", parent="base", child="b", joint=Revolute((1, 0, 0)), limits=limits, mimic=("lead", -2, 0.1)
     )
-    plan = kt.Robot(builder.build()).excite([], harmonics=2, iterations=5)
+    plan = excite(kt.Robot(builder.build()), [], harmonics=2, iterations=5)
     q, v, _ = plan(np.linspace(0.0, 14.0, 1001))
     assert (np.abs(-2.0 * q + 0.1) < 0.95).all()
     assert (np.abs(2.0 * v) < 0.9 * 20.0).all()
@@ -410,6 +421,9 @@ def test_followers_move_with_their_leader() -> None:
         ({}, {"joints": ["A", "Z"]}, "no joint 'Z'"),
         ({}, {"start": [0.0, np.nan, 0.0]}, "not finite"),
         ({}, {"initial": 3}, "initial is an Excitation or a Trajectory"),
+        ({}, {"boxes": 3}, "boxes takes a dict of boxes"),
+        ({}, {"free": 3}, "free takes a function of configurations"),
+        ({}, {"iterations": -1}, "iterations is -1, it must be an integer ≥ 0"),
     ],
 )
 def test_what_cannot_be_is_said(arm: kt.Robot, changes: Any, options: Any, message: str) -> None:
@@ -428,7 +442,15 @@ def test_what_cannot_be_is_said(arm: kt.Robot, changes: Any, options: Any, messa
         options = {"initial": kt.Trajectory(arm, [0.0, 1.0], np.full((2, 3), np.nan), np.zeros((2, 3)))}
     given = {"terms": TERMS, **SHORT, "iterations": 0, **own(options)}
     with pytest.raises(kt.errors.ArgumentError, match=message):
-        robot.excite(**given)
+        excite(robot, **given)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [("period", "series=kinetree.Series"), ("boxes", "limits=kinetree.MotionLimits")]
+)
+def test_choices_of_a_value_are_told_of(arm: kt.Robot, old: str, new: str) -> None:
+    with pytest.raises(kt.ArgumentError, match=re.escape(f"excite has no argument '{old}': write {new}({old}=…)")):
+        arm.excite(TERMS, **{old: 1.0})  # type: ignore[arg-type]
 
 
 def test_a_plan_is_pickled_and_drawn(plan: Excitation) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,8 +14,7 @@ from helpers.trees import Array, random_tree
 from kinetree.algorithms.kinematics.manifold import step_rate
 from kinetree.integrators import FunctionIntegrator, System
 from kinetree.integrators.adaptive import tsitouras
-from kinetree.integrators.embedded import DENSE, ERROR, TSITOURAS
-from kinetree.integrators.runge_kutta import runge_kutta
+from kinetree.integrators.runge_kutta import DENSE, ERROR, TSITOURAS, runge_kutta
 from kinetree.joints import FreeFlyer, Planar, Revolute, Spherical
 from kinetree.scalars.dual import Dual, rate_of
 
@@ -113,6 +113,10 @@ def exact(name: str, times: list[float], tau: Array | float = 0.0) -> tuple[Arra
     return r.integrate(q, x[:, :n]), x[:, n:]
 
 
+def motion(r: kt.Robot, *start: Array, rtol: float = 1e-6, atol: float = 1e-8, **how: Any) -> kt.Trajectory:
+    return r.simulate(*start, integrator=kt.Tsitouras(rtol=rtol, atol=atol), joints="none", **how)
+
+
 robots = pytest.mark.parametrize("name", ["panda", "floating"])
 
 
@@ -124,24 +128,17 @@ def error(name: str, moved: kt.Trajectory, q: Array, v: Array) -> float:
 def test_errors_follow_the_tolerance_at_all_times(name: str) -> None:
     """Between the steps too, where the state is that of the dense output."""
     q, v = exact(name, np.linspace(0.01, 0.4, 40).tolist())
-    moved = [
-        robot(name).simulate(
-            *state(name), duration=0.4, dt=0.01, integrator=kt.Tsitouras(rtol=tol, atol=tol / 100), joints="none"
-        )
-        for tol in (1e-4, 1e-6, 1e-8, 1e-10, 1e-12)
-    ]
+    tolerances = (1e-4, 1e-6, 1e-8, 1e-10, 1e-12)
+    moved = [motion(robot(name), *state(name), duration=0.4, dt=0.01, rtol=x, atol=x / 100) for x in tolerances]
     errors = [error(name, m, q, v) for m in moved]
     assert errors[-1] < 1e-9
-    assert np.polyfit(np.log10([1e-4, 1e-6, 1e-8, 1e-10]), np.log10(errors[:-1]), 1)[0] == pytest.approx(1.0, abs=0.2)
+    assert np.polyfit(np.log10(tolerances[:-1]), np.log10(errors[:-1]), 1)[0] == pytest.approx(1.0, abs=0.2)
     assert moved[1].counts["steps"] < 60 < moved[-1].counts["steps"]
 
 
 @robots
 def test_the_motion_does_not_depend_on_how_often_it_is_looked_at(name: str) -> None:
-    often, seldom = (
-        robot(name).simulate(*state(name), duration=0.5, dt=dt, integrator="tsitouras", joints="none")
-        for dt in (0.005, 0.125)
-    )
+    often, seldom = (motion(robot(name), *state(name), duration=0.5, dt=dt) for dt in (0.005, 0.125))
     assert np.abs(often.q[::25] - seldom.q).max() < 1e-13
     assert np.abs(often.v[::25] - seldom.v).max() < 1e-13
     assert often.counts["steps"] == seldom.counts["steps"]
@@ -172,10 +169,10 @@ def test_each_robot_has_steps_of_its_own() -> None:
     r = robot("floating")
     q, v, _ = r.random_state(seed=2, size=11)
     v = v * np.linspace(0.1, 3.0, 11)[:, None]
-    together = r.simulate(q, v, duration=0.3, dt=0.03, integrator=kt.Tsitouras(rtol=1e-5), joints="none")
+    together = motion(r, q, v, duration=0.3, dt=0.03, rtol=1e-5)
     assert len(set(together.counts["steps"].tolist())) > 5
     for k in range(11):
-        alone = r.simulate(q[k], v[k], duration=0.3, dt=0.03, integrator=kt.Tsitouras(rtol=1e-5), joints="none")
+        alone = motion(r, q[k], v[k], duration=0.3, dt=0.03, rtol=1e-5)
         assert np.array_equal(alone.q, together.q[k])
         assert np.array_equal(alone.v, together.v[k])
         assert alone.counts["rejected"] == together.counts["rejected"][k]
@@ -193,15 +190,9 @@ def test_tries_in_vain_are_counted() -> None:
 
 def test_it_goes_on_where_it_was_interrupted() -> None:
     r, (q, v) = robot("panda"), state("panda")
-    whole = r.simulate(q, v, steps=20, dt=0.02, integrator=kt.Tsitouras(rtol=1e-9), joints="none")
-    half = r.simulate(q, v, steps=10, dt=0.02, integrator=kt.Tsitouras(rtol=1e-9), joints="none")
-    rest = r.simulate(
-        kt.State(half.t[-1], half.q[-1], half.v[-1]),
-        steps=10,
-        dt=0.02,
-        integrator=kt.Tsitouras(rtol=1e-9),
-        joints="none",
-    )
+    how = {"dt": 0.02, "rtol": 1e-9}
+    whole, half = motion(r, q, v, steps=20, **how), motion(r, q, v, steps=10, **how)
+    rest = motion(r, kt.State(half.t[-1], half.q[-1], half.v[-1]), steps=10, **how)
     assert np.abs(rest.q[-1] - whole.q[-1]).max() < 1e-7
 
 
@@ -214,12 +205,11 @@ def test_steps_end_where_joint_forces_change() -> None:
     r, (q0, v0) = robot(name), state(name)
     tau = np.zeros((2, 7))
     tau[0] = 40.0
-    moved = r.simulate(q0, v0, dt=0.1, forces=tau, integrator=kt.Tsitouras(rtol=1e-10, atol=1e-12), joints="none")
+    tight = {"dt": 0.1, "rtol": 1e-10, "atol": 1e-12}
+    moved = motion(r, q0, v0, forces=tau, **tight)
     q, v = exact(name, [0.1], 40.0)
     assert error(name, moved[:2], q, v) < 1e-7
-    free = r.simulate(
-        moved.q[1], moved.v[1], steps=1, dt=0.1, integrator=kt.Tsitouras(rtol=1e-10, atol=1e-12), joints="none"
-    )
+    free = motion(r, moved.q[1], moved.v[1], steps=1, **tight)
     assert np.abs(free.q[1] - moved.q[2]).max() < 1e-8
     assert np.abs(exact(name, [0.1])[1] - v).max() > 1.0
 
@@ -236,18 +226,9 @@ def test_controllers_in_continuous_time() -> None:
         return np.concatenate([x[7:], r.forward_dynamics(x[:7], x[7:], push(x[:7], x[7:], t))])
 
     x = solve_ivp(rates, (0.0, 0.5), [*q0, *np.zeros(7)], method="DOP853", rtol=1e-12, atol=1e-13).y[:, -1]
-    moved = r.simulate(
-        q0, duration=0.5, dt=0.05, controller=push, integrator=kt.Tsitouras(rtol=1e-11, atol=1e-12), joints="none"
-    )
-    assert moved.q[-1] == pytest.approx(x[:7], rel=0, abs=1e-8)
-    sampled = r.simulate(
-        q0,
-        duration=0.5,
-        dt=0.05,
-        controller=kt.Controller(push, every=1),
-        integrator=kt.Tsitouras(rtol=1e-11, atol=1e-12),
-        joints="none",
-    )
+    how = {"duration": 0.5, "dt": 0.05, "rtol": 1e-11, "atol": 1e-12}
+    assert motion(r, q0, controller=push, **how).q[-1] == pytest.approx(x[:7], rel=0, abs=1e-8)
+    sampled = motion(r, q0, controller=kt.Controller(push, every=1), **how)
     assert np.abs(sampled.q[-1] - x[:7]).max() > 1e-3  # held for a twentieth of a second each
 
 
@@ -262,51 +243,14 @@ def test_a_robot_that_needs_too_many_steps_stops_and_others_go_on() -> None:
         return -brake * v
 
     v = np.full(7, 0.5)
-    moved = r.simulate(
-        r.neutral(),
-        np.tile(v, (3, 1)),
-        duration=1.0,
-        dt=0.1,
-        controller=stiff,
-        inputs={"brake": [0.0, 1e9, 1.0]},
-        integrator="tsitouras",
-        joints="none",
-    )
+    how = {"duration": 1.0, "dt": 0.1, "controller": stiff}
+    moved = motion(r, r.neutral(), np.tile(v, (3, 1)), inputs={"brake": [0.0, 1e9, 1.0]}, **how)
     assert moved.reasons.tolist() == [None, "too many steps", None]
     assert np.isfinite(moved.q).all()
     assert moved.stopped_at[1] < 1.0
     assert np.array_equal(moved.q[1, -1], moved.q[1, -2])
-    alone = r.simulate(
-        r.neutral(),
-        v,
-        duration=1.0,
-        dt=0.1,
-        controller=stiff,
-        inputs={"brake": 1.0},
-        integrator="tsitouras",
-        joints="none",
-    )
+    alone = motion(r, r.neutral(), v, inputs={"brake": 1.0}, **how)
     assert np.array_equal(alone.q, moved.q[2])
-
-
-def test_a_state_that_is_not_finite_ends_it() -> None:
-    r = robot("panda")
-
-    @r.compile(shapes={"t": (), "end": ()})
-    def broken(t: float, end: float) -> Array:
-        return np.sqrt(end - t) * np.ones(7)
-
-    moved = r.simulate(
-        np.tile(r.neutral(), (2, 1)),
-        duration=1.0,
-        dt=0.1,
-        controller=kt.Controller(broken, every=1),
-        inputs={"end": np.array([0.55, 5.0])},
-        integrator="tsitouras",
-        joints="none",
-    )
-    assert moved.reasons.tolist() == [kt.StopReason.CONTROLLER, None]
-    assert moved.stopped_at[0] == pytest.approx(0.6, rel=1e-12)
 
 
 # -- one step --------------------------------------------------------------------------------------------------------
@@ -345,7 +289,7 @@ def test_rates_through_its_steps() -> None:
 
 def test_at_rest_there_is_nothing_to_do() -> None:
     r = robot("panda").with_gravity([0.0, 0.0, 0.0])
-    moved = r.simulate(r.neutral(), duration=100.0, dt=10.0, integrator="tsitouras", joints="none")
+    moved = motion(r, r.neutral(), duration=100.0, dt=10.0)
     assert np.array_equal(moved.q[-1], r.neutral())
     assert moved.counts["steps"] < 30
     system = System(r.model, lambda *_: [0.0] * r.nv)

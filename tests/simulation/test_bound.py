@@ -17,13 +17,12 @@ from kinetree.errors import ArgumentError
 ROBOT = pendulum()
 
 
-def box_on_a_table(extent: tuple[float, float, float] | None) -> kt.Mechanism:
-    inertia = kt.Inertia.from_com(1.0, [0, 0, 0], 0.01 * np.eye(3))
+def box_on_a_table(extent: tuple[float, float, float] | None, height: float = 0.1) -> kt.Mechanism:
     b = kt.ModelBuilder("table")
     b.add_link("world")
-    b.add_link("box", inertia)
+    b.add_link("box", kt.Inertia.from_com(1.0, [0, 0, 0], 0.01 * np.eye(3)))
     b.add_joint("free", parent="world", child="box", joint=kt.joints.FreeFlyer())
-    return kt.Mechanism(kt.Robot(b.build()), [kt.Contact("box", height=0.1, radius=0.05, extent=extent)])
+    return kt.Mechanism(kt.Robot(b.build()), [kt.Contact("box", height=height, radius=0.05, extent=extent)])
 
 
 def box_on_three_feet() -> kt.Mechanism:
@@ -43,31 +42,24 @@ def at_most(iterations: int) -> kt.ContactInputs:
 def test_calls_are_simulations_to_the_bit(lead: tuple[int, ...]) -> None:
     rng = np.random.default_rng(0)
     q, v, tau = rng.normal(size=(3, *lead, 2))
-    rollout = ROBOT.simulation(np.zeros((*lead, 2)), steps=20, record=kt.Record(every=5))
+    how: dict[str, Any] = {"steps": 20, "record": kt.Record(every=5)}
+    rollout, later = ROBOT.simulation(np.zeros((*lead, 2)), **how), kt.State(0.7, q, 0 * q)
     for _ in range(2):
-        found, expected = (
-            rollout(q, v, forces=tau),
-            ROBOT.simulate(q, v, forces=tau, steps=20, record=kt.Record(every=5)),
-        )
+        found, expected = rollout(q, v, forces=tau), ROBOT.simulate(q, v, forces=tau, **how)
         assert np.array_equal(found.q, expected.q)
         assert np.array_equal(found.t, expected.t)
     further = rollout(found)  # tau is again as it was when this was made
-    assert np.array_equal(further.v, ROBOT.simulate(expected, steps=20, record=kt.Record(every=5)).v)
-    assert np.array_equal(
-        rollout(kt.State(0.7, q, 0 * (q))).t,
-        ROBOT.simulate(kt.State(0.7, q, 0 * (q)), steps=20, record=kt.Record(every=5)).t,
-    )
+    assert np.array_equal(further.v, ROBOT.simulate(expected, **how).v)
+    assert np.array_equal(rollout(later).t, ROBOT.simulate(later, **how).t)
 
 
 def test_calls_with_what_makes_no_sense() -> None:
     rollout = ROBOT.simulation([0.0, 0.0], steps=5)
+    unknown = kt.Forces(f_ext=np.zeros((3, 6)))
     for wrong, message in (
         ({"q": [np.nan, 0.0]}, "q holds a number that is not finite"),
         ({"q": [0.0, 0.0], "forces": np.zeros(3)}, "tau has shape"),
-        (
-            {"q": [0.0, 0.0], "forces": kt.Forces(f_ext=np.zeros((3, 6)))},
-            "what changes from call to call is given when",
-        ),
+        ({"q": [0.0, 0.0], "forces": unknown}, "what changes from call to call is given when"),
         ({"q": [0.0, 0.0], "inputs": {"kp": 1.0}}, "inputs: no argument 'kp'"),
     ):
         with pytest.raises(ArgumentError, match=message):
@@ -159,15 +151,9 @@ def test_physics_of_joints_may_be_any_sequence_of_names() -> None:
 def test_what_diverges_and_what_is_not_solved_is_told() -> None:
     with pytest.warns(kt.SimulationWarning, match=r"robot \[1\] stopped at t = .* s, not finite: try a shorter dt"):
         ROBOT.simulate([[0.1, 0.0], [0.1, 0.0]], [[0.0, 0.0], [1e200, 0.0]], steps=20)
-    with pytest.warns(
-        kt.SimulationWarning, match=r"contacts were not solved .* in \d+ of 30 steps of 'table'; .*at t = "
-    ):
-        box_on_three_feet().simulate(
-            [0, 0, 0.16, 0, 0, 0, 1],
-            [3, 0, 0, 1, 0, -1],
-            steps=30,
-            contacts=kt.ContactInputs(solver=kt.ContactSolver(max_iterations=1)),
-        )
+    not_solved = r"contacts were not solved .* in \d+ of 30 steps of 'table'; .*at t = "
+    with pytest.warns(kt.SimulationWarning, match=not_solved):
+        box_on_three_feet().simulate([0, 0, 0.16, 0, 0, 0, 1], [3, 0, 0, 1, 0, -1], steps=30, contacts=at_most(1))
 
 
 def test_beside_its_extent_a_plane_is_not_there() -> None:
@@ -184,13 +170,7 @@ def test_beside_its_extent_a_plane_is_not_there() -> None:
 @pytest.mark.parametrize("half", [0.1, 0.07, 1 / 3])
 def test_along_the_normal_an_extent_is_how_deep_something_may_be(half: float) -> None:
     """A box with the plane on its top: rounding does not matter there, and what is below the box is not lifted."""
-    inertia = kt.Inertia.from_com(1.0, [0, 0, 0], 0.01 * np.eye(3))
-    b = kt.ModelBuilder("box")
-    b.add_link("world")
-    b.add_link("ball", inertia)
-    b.add_joint("free", parent="world", child="ball", joint=kt.joints.FreeFlyer())
-    top = kt.Contact("ball", height=half, radius=0.05, extent=(0.3, 0.2, half))
-    box = kt.Mechanism(kt.Robot(b.build()), [top])
+    box = box_on_a_table((0.3, 0.2, half), height=half)
     q = np.zeros((60, 7))
     q[:, 2], q[:, 6] = half + 0.05 + np.linspace(0.0, 0.1, 60), 1.0
     assert np.allclose(box.simulate(q, duration=0.3).q[:, -1, 2], half + 0.05, atol=1e-6)
@@ -310,21 +290,11 @@ def test_no_rotation_is_no_beginning(quaternion: list[float]) -> None:
 
 def test_what_is_solved_in_its_last_iteration_is_solved() -> None:
     table = box_on_three_feet()
-    needed = table.simulate(**SLIDE, steps=1).counts["iterations"]
+    needed = int(table.simulate(**SLIDE, steps=1).counts["iterations"])
     assert needed > 2
-    assert (
-        table.simulate(
-            **SLIDE, steps=1, contacts=kt.ContactInputs(solver=kt.ContactSolver(max_iterations=int(needed)))
-        ).counts["unsolved"]
-        == 0
-    )
+    assert table.simulate(**SLIDE, steps=1, contacts=at_most(needed)).counts["unsolved"] == 0
     with pytest.warns(kt.SimulationWarning, match="in 1 of 1 steps"):
-        assert (
-            table.simulate(
-                **SLIDE, steps=1, contacts=kt.ContactInputs(solver=kt.ContactSolver(max_iterations=int(needed) - 1))
-            ).counts["unsolved"]
-            == 1
-        )
+        assert table.simulate(**SLIDE, steps=1, contacts=at_most(needed - 1)).counts["unsolved"] == 1
 
 
 @pytest.mark.filterwarnings("ignore::kinetree.SimulationWarning")

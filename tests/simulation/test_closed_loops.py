@@ -9,6 +9,7 @@ import pytest
 
 import kinetree as kt
 from helpers.mechanisms import bricard, four_bar, n_four_bar
+from kinetree import ContactInputs as Given
 from kinetree.errors import ArgumentError, KinetreeError
 
 LINKAGE, Q = four_bar()
@@ -98,19 +99,19 @@ def test_a_step_with_impulses_needs_no_contacts() -> None:
 
 def test_constraints_are_switched_from_step_to_step() -> None:
     acting = (np.arange(300) < 100)[:, None] * 1.0
-    motion = LINKAGE.simulate(Q, contacts=kt.ContactInputs(active=acting))
-    with_it = LINKAGE.simulate(Q, contacts=kt.ContactInputs(active=[1.0]), steps=100)
+    motion = LINKAGE.simulate(Q, contacts=Given(active=acting))
+    with_it = LINKAGE.simulate(Q, contacts=Given(active=[1.0]), steps=100)
     free = TREE.simulate(with_it, steps=200)
     assert np.array_equal(motion.q[:101], with_it.q)
     assert np.allclose(motion.q[100:], free.q, rtol=0, atol=1e-10)
-    each = LINKAGE.simulate(np.stack([Q, Q, Q]), contacts=kt.ContactInputs(active=[[1.0], [0.0], [1.0]]), steps=100)
+    each = LINKAGE.simulate(np.stack([Q, Q, Q]), contacts=Given(active=[[1.0], [0.0], [1.0]]), steps=100)
     assert np.array_equal(each.q[0], with_it.q)
     assert np.array_equal(each.q[0], each.q[2])
     for wrong in (0.5, -1.0):
         with pytest.raises(
             kt.errors.ArgumentError, match=rf"active holds {wrong:g}: it is 1 for each constraint that acts"
         ):
-            LINKAGE.simulate(Q, contacts=kt.ContactInputs(active=[wrong]), steps=3)
+            LINKAGE.simulate(Q, contacts=Given(active=[wrong]), steps=3)
     assert closure(LINKAGE, each.robots[1]) > 0.01
 
 
@@ -146,7 +147,7 @@ def test_small_errors_are_taken_away_and_large_ones_refused() -> None:
     assert closure(LINKAGE, LINKAGE.simulate(off, steps=3)[1:]) < 1e-13
     with pytest.raises(ArgumentError, match=r"'loop_coupler_tip_rocker_tip' open by 0\.\d+ .* of state 1: give"):
         LINKAGE.simulate([Q, Q + 0.1], steps=3)
-    assert LINKAGE.simulate([Q, Q + 0.1], steps=3, contacts=kt.ContactInputs(active=[[1.0], [0.0]])).q.shape == (
+    assert LINKAGE.simulate([Q, Q + 0.1], steps=3, contacts=Given(active=[[1.0], [0.0]])).q.shape == (
         2,
         4,
         3,
@@ -164,15 +165,15 @@ def test_it_is_kept_in_files_and_pickles(tmp_path) -> None:
 
 def test_what_makes_no_sense() -> None:
     for wrong, match in (
-        ({"contacts": kt.ContactInputs(active=[1.0, 1.0])}, r"active has shape \(2,\), \(\.\.\., 1\)"),
-        ({"contacts": kt.ContactInputs(active=[np.nan])}, "not finite"),
+        ({"contacts": Given(active=[1.0, 1.0])}, r"active has shape \(2,\), \(\.\.\., 1\)"),
+        ({"contacts": Given(active=[np.nan])}, "not finite"),
         ({"integrator": "variational"}, "variational integrator knows no constraints"),
         ({"record": "x"}, "record"),
     ):
         with pytest.raises(KinetreeError, match=match):
             LINKAGE.simulate(Q, steps=3, **wrong)
     with pytest.raises(ArgumentError, match="contacts is for the constraints of a mechanism"):
-        TREE.simulate(Q, steps=3, contacts=kt.ContactInputs(active=[1.0]))
+        TREE.simulate(Q, steps=3, contacts=Given(active=[1.0]))
     with pytest.raises(ArgumentError, match="record"):
         TREE.simulate(Q, steps=3, record="f")
     with pytest.raises(ArgumentError, match="was not recorded"):

@@ -32,9 +32,7 @@ def leg() -> kt.Mechanism:
 
 def test_bounces_lose_height_by_the_square_of_the_restitution() -> None:
     e, h, dt = np.array([0.0, 0.5, 0.8, 1.0]), 0.2, 1e-4
-    fall = POINT.simulate(
-        [0.0, 0.0, h], np.zeros((4, 3)), duration=1.2, dt=dt, contacts=kt.ContactInputs(restitution=e[:, None])
-    )
+    fall = POINT.simulate([0.0, 0.0, h], np.zeros((4, 3)), duration=1.2, dt=dt, contacts=Given(restitution=e[:, None]))
     z, energy = fall.q[..., 2], fall.mechanical_energy
     for k, factor in enumerate(e):
         rises = np.flatnonzero((fall.v[k, :-1, 2] > 0) & (fall.v[k, 1:, 2] <= 0))
@@ -45,7 +43,7 @@ def test_bounces_lose_height_by_the_square_of_the_restitution() -> None:
     assert np.diff(energy, axis=-1).max() < 1e-12
     assert abs(z[0, -1]) < 1e-12
     assert abs(fall.v[0, -1]).max() < 1e-10
-    two = kt.ContactInputs(restitution=[0.5], solver=kt.ContactSolver(max_iterations=2))
+    two = Given(restitution=[0.5], solver=kt.ContactSolver(max_iterations=2))
     few = POINT.simulate([0.0, 0.0, 0.01], [1.0, 0.0, -1.0], steps=30, contacts=two)
     assert few.counts["unsolved"] == 0  # impact and rebound take one iteration each
 
@@ -58,7 +56,7 @@ def test_it_sticks_and_slides_on_slopes_at_the_angle_of_friction() -> None:
         np.zeros(3),
         np.zeros((12, 3)),
         duration=0.5,
-        contacts=kt.ContactInputs(friction=mu[:, None], solver=kt.ContactSolver(tolerance=1e-12)),
+        contacts=Given(friction=mu[:, None], solver=kt.ContactSolver(tolerance=1e-12)),
         inputs=tilted(angles),
     )
     expected = np.maximum(0.0, G * (np.sin(angles) - mu * np.cos(angles))) * 0.5
@@ -96,7 +94,7 @@ def test_stacks_stand_and_carry_their_weights() -> None:
     cubes = stack({"low": 1.0, "high": 4.0})
     q = cubes.tree.neutral()
     q[[2, 9]] = 0.1, 0.3
-    rough = kt.ContactInputs(friction=np.full(8, 0.5))
+    rough = Given(friction=np.full(8, 0.5))
     stand = cubes.simulate(q, duration=0.3, record="f", contacts=rough)
     normal = stand.f[-1, 2::3]
     assert normal[:4].sum() == pytest.approx(5.0 * G, rel=1e-4)
@@ -133,7 +131,7 @@ def test_a_leg_with_a_closed_loop_lands(leg: kt.Mechanism) -> None:
     assert (land.f[180:, 7] > 0.0).all()
     assert not land.f[:170, 5:].any()
     assert np.diff(land.mechanical_energy).max() < 1e-3
-    free = leg.simulate(q, duration=0.22, contacts=kt.ContactInputs(active=[1, 0, 0, 0]))
+    free = leg.simulate(q, duration=0.22, contacts=Given(active=[1, 0, 0, 0]))
     assert free.q[-1, 2] == pytest.approx(0.4 - G * 0.22**2 / 2, rel=1e-2)
     assert land.counts["unsolved"] == 0
     assert land.counts["worst_residual"] < 1e-4
@@ -231,21 +229,19 @@ def test_what_makes_no_sense() -> None:
             r"'rk4' is for smooth motions: choose semi_implicit_euler or implicit_euler, or .*\(stick=True\)",
         ),
         ({"record": "a"}, "velocities jump"),
-        ({"contacts": kt.ContactInputs(friction=[0.1, 0.2])}, "friction has shape"),
-        ({"contacts": kt.ContactInputs(friction=[-0.1])}, "friction holds -0.1: it cannot be negative"),
-        ({"contacts": kt.ContactInputs(restitution=[1.5])}, "restitution holds 1.5: it cannot be outside of 0 to 1"),
+        ({"contacts": Given(friction=[0.1, 0.2])}, "friction has shape"),
+        ({"contacts": Given(friction=[-0.1])}, "friction holds -0.1: it cannot be negative"),
+        ({"contacts": Given(restitution=[1.5])}, "restitution holds 1.5: it cannot be outside of 0 to 1"),
         ({"contacts": "stick"}, r"contacts is 'stick': write contacts=kinetree.ContactInputs\(stick=True\)"),
-        ({"contacts": kt.ContactInputs(solver=kt.GaussSeidel(), stick=True)}, "solver is for contacts that are solved"),
+        ({"contacts": Given(solver=kt.GaussSeidel(), stick=True)}, "solver is for contacts that are solved"),
     ):
         with pytest.raises(KinetreeError, match=match):
             POINT.simulate(np.zeros(3), steps=3, **wrong)
     with pytest.raises(ArgumentError, match="contacts is for the constraints"):
-        POINT.tree.simulate(np.zeros(3), steps=3, contacts=kt.ContactInputs(friction=[0.1]))
+        POINT.tree.simulate(np.zeros(3), steps=3, contacts=Given(friction=[0.1]))
     with pytest.raises(ArgumentError, match="contacts is for the constraints of a mechanism"):
-        POINT.tree.simulate(np.zeros(3), steps=3, contacts=kt.ContactInputs(solver=kt.ContactSolver(tolerance=1e-9)))
-    sticks = POINT.simulate(
-        [0.0, 0.0, 0.0], [1.0, 0.0, 0.0], steps=3, contacts=kt.ContactInputs(stick=True), integrator="rk4"
-    )
+        POINT.tree.simulate(np.zeros(3), steps=3, contacts=Given(solver=kt.ContactSolver(tolerance=1e-9)))
+    sticks = POINT.simulate([0.0, 0.0, 0.0], [1.0, 0.0, 0.0], steps=3, contacts=Given(stick=True), integrator="rk4")
     assert abs(sticks.v[-1]).max() < 1e-12
     nan = POINT.simulate(np.zeros((2, 3)), steps=3, forces=[[[0.0] * 3] * 3, [[0.0, 0.0, 1e308]] * 3], dt=1.0)
     assert nan.reasons.tolist() == [None, "not finite"]
@@ -277,7 +273,7 @@ def test_slots_take_their_contacts_at_run_time() -> None:
     assert np.allclose(slot.contact_step(q, v, none, 1e-3).v, slot.tree.step(q, v, none, 1e-3).v, atol=1e-2)
     assert not slot.contact_step(q, v, none, 1e-3).f.any()
     over_time = np.stack([slot.slots({})] * 3)
-    assert slot.simulate(q, v, contacts=kt.ContactInputs(slots=over_time)).q.shape == (4, 7)
+    assert slot.simulate(q, v, contacts=Given(slots=over_time)).q.shape == (4, 7)
 
 
 def test_slots_that_make_no_sense() -> None:
@@ -303,7 +299,7 @@ def test_slots_that_make_no_sense() -> None:
         mech.contact_step(np.zeros(3), np.zeros(3), np.zeros(3), 1e-3, contacts=Given(slots=np.zeros((3, 7))))
     assert not mech.forward_dynamics(np.zeros(3), np.zeros(3), np.zeros(3)).f.any()
     with pytest.raises(KinetreeError, match="contacts in slots do not stick"):
-        mech.simulate(np.zeros(3), steps=3, contacts=kt.ContactInputs(slots=mech.slots({}), stick=True))
+        mech.simulate(np.zeros(3), steps=3, contacts=Given(slots=mech.slots({}), stick=True))
 
 
 @pytest.mark.parametrize("joint", [kt.joints.FreeFlyer(), kt.joints.Planar((0.0, 1.0, 0.0))])

@@ -147,6 +147,7 @@ VALUES: list[tuple[Callable[[], object], str]] = [
     (lambda: kt.Controller(hold, every=0), "every is 0"),
     (lambda: kt.Controller(hold, inputs=[1.0]), "Controller: inputs takes a dict"),
     (lambda: kt.Controller(hold, over_time=5), "Controller: over_time takes a dict"),
+    (lambda: kt.Controller(), "missing 1 required positional argument: 'law'"),
     (lambda: kt.Record(every=0), "every is 0"),
     (lambda: kt.Record("q w"), "record: no quantity 'w'"),
     (lambda: kt.Record(5), "record takes names"),
@@ -167,25 +168,26 @@ def test_a_value_checks_itself(make: Callable[[], object], message: str) -> None
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        ("tau", "forces=kt.Forces(tau=…)"),
-        ("f_ext", "forces=kt.Forces(f_ext=…)"),
-        ("f_ext_frame", "forces=kt.Forces(frame=…)"),
-        ("interpolation", "forces=kt.Forces(interpolation=…)"),
-        ("control_every", "controller=kt.Controller(law,every=…)"),
-        ("per_step", "controller=kt.Controller(law,over_time=…)"),
-        ("record_every", "record=kt.Record(every=…)"),
-        ("out", "record=kt.Record(out=…)"),
-        ("rtol", "integrator=kt.Tsitouras(rtol=…)"),
-        ("max_iterations", "contacts=kt.ContactInputs(solver=kt.ContactSolver(max_iterations=…))"),
-        ("tolerance", "contacts=kt.ContactInputs(solver=kt.ContactSolver(tolerance=…))"),
-        ("drift", "contacts=kt.ContactInputs(row_motion=…)"),
-        ("limits", "joints"),
-        ("t0", "q=kt.State(t,q,v)"),
+        ("tau", ": write forces=kinetree.Forces(tau=…)"),
+        ("f_ext", ": write forces=kinetree.Forces(f_ext=…)"),
+        ("f_ext_frame", "; here it is 'forces=kt.Forces(frame=…)'"),
+        ("interpolation", ": write forces=kinetree.Forces(interpolation=…)"),
+        ("control_every", "; here it is 'controller=kt.Controller(law,every=…)'"),
+        ("over_time", ": write controller=kinetree.Controller(over_time=…)"),
+        ("per_step", "; here it is 'controller=kt.Controller(law,over_time=…)'"),
+        ("record_every", "; here it is 'record=kt.Record(every=…)'"),
+        ("out", ": write record=kinetree.Record(out=…)"),
+        ("rtol", "; here it is 'integrator=kt.Tsitouras(rtol=…)'"),
+        ("max_iterations", "; here it is 'contacts=kt.ContactInputs(solver=kt.ContactSolver(max_iterations=…))'"),
+        ("tolerance", "; here it is 'contacts=kt.ContactInputs(solver=kt.ContactSolver(tolerance=…))'"),
+        ("drift", "; here it is 'contacts=kt.ContactInputs(row_motion=…)'"),
+        ("limits", "; here it is 'joints'"),
+        ("t0", "; here it is 'q=kt.State(t,q,v)'"),
     ],
 )
 def test_arguments_that_are_parts_of_a_value(old: str, new: str) -> None:
     for call in (ROBOT.simulate, ROBOT.simulation):
-        with pytest.raises(ArgumentError, match=re.escape(f"has no argument '{old}'; here it is '{new}'")):
+        with pytest.raises(ArgumentError, match=re.escape(f"has no argument '{old}'{new}")):
             call([0.0, 0.0], steps=3, **{old: 1.0})
 
 

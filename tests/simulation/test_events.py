@@ -15,7 +15,7 @@ from helpers.pendulum import pendulum
 from helpers.trees import Array
 from kinetree.joints import FreeFlyer, Prismatic, Revolute
 from kinetree.model import ModelBuilder
-from kinetree.simulation.locating import HALVINGS, inside
+from kinetree.simulation.events import HALVINGS, inside
 from kinetree.spatial import Inertia
 
 G = 9.81
@@ -234,21 +234,21 @@ def test_what_is_not_kept_is_counted_and_said() -> None:
     assert times == pytest.approx([4.75, 5.25, 5.75], rel=0, abs=1e-6)  # the last ones
 
 
-def test_a_controller_in_python_and_events() -> None:
+@pytest.mark.parametrize("every", [1, 4, 50])
+def test_a_controller_in_python_and_events(every: int) -> None:
+    """It is asked at the beginning of each of its periods only, in which there may be several records, or none."""
     r = single("pendulum")
-    passes = kt.Event(condition("pendulum", "angle"))
-    options = {"duration": 2.0, "integrator": "rk4", "dt": 0.01, "record": kt.Record(every=3), "events": [passes]}
-    one, other = (r.simulate([0.5], controller=c, **options) for c in (None, lambda q, v, t: [0.0]))
+    passes = kt.Event(condition("pendulum", "angle"), most=3)
+    options = {"duration": 2.0, "integrator": "rk4", "dt": 0.01, "record": kt.Record("tau", every=3)}
+    laws = (r.compile(lambda q, v: -0.3 * v, name="damped"), lambda q, v, t: -0.3 * v)
+    one, other = (
+        r.simulate([[0.5], [0.9]], controller=kt.Controller(law, every=every), events=[passes], **options)
+        for law in laws
+    )
     assert len(one.events) == len(other.events) > 1
-    assert [e.time for e in one.events] == pytest.approx([e.time for e in other.events], rel=0, abs=1e-12)
-
-
-def test_accelerations_and_torques_are_recorded_with_events() -> None:
-    r = single("ball")
-    ground = kt.Event(condition("ball", "height"), stop=True)
-    moved = r.simulate([1.0], duration=1.0, dt=0.01, forces=[1.0], record="q v a tau", events=[ground])
-    assert moved.a == pytest.approx(np.full((101, 1), 1.0 - G), rel=1e-14)
-    assert np.array_equal(moved.tau, np.ones((101, 1)))
+    assert [e.time for e in one.events] == [e.time for e in other.events]
+    assert np.array_equal(one.tau, other.tau)
+    assert np.array_equal(one.q, other.q)
 
 
 def test_parts_of_trajectories_have_their_events() -> None:
@@ -405,26 +405,22 @@ def test_events_that_cannot_be() -> None:
     def run(events: object, **options: object) -> kt.Trajectory:
         return r.simulate([1.0], steps=1, events=events, **options)
 
-    with pytest.raises(kt.ArgumentError, match="condition is a compiled function"):
-        kt.Event(lambda q: q[0])
-    with pytest.raises(kt.ArgumentError, match="direction is −1, 0 or 1, not 2"):
-        kt.Event(good, direction=2)
-    with pytest.raises(kt.ArgumentError, match="most is a whole number from 1 on, not 0"):
-        kt.Event(good, most=0)
-    for wrong in ({"name": 3}, {"stop": "no"}):
-        with pytest.raises(kt.ArgumentError, match="name is a text and stop a bool, not "):
-            kt.Event(good, **wrong)
-    with pytest.raises(kt.ArgumentError, match=r"'vector': vector returns .* \(1,\): it must be one number"):
-        run([vector])
-    with pytest.raises(kt.ArgumentError, match=r"event 'wide': wide takes v of shape \(3,\), the simulation gives"):
-        run([wide])
-    with pytest.raises(kt.ArgumentError, match="stepped takes dt, which is no part of a state"):
-        run([stepped])
-    with pytest.raises(kt.ArgumentError, match="'height' is the name of two; name= gives another one"):
-        run([good, kt.Event(good, stop=True)])
-    with pytest.raises(kt.ArgumentError, match=r"'floor' has two defaults, 0.0 and 1.0: .* or give it two names"):
-        run([good, kt.Event(r.compile(lambda q, floor=1.0: q[0] - floor, name="other"))])
-    with pytest.raises(kt.ArgumentError, match="events takes a list"):
-        run(kt.Event(good))
-    with pytest.raises(kt.ArgumentError, match="a compiled function"):
-        run([3])
+    for make, message in (
+        (lambda: kt.Event(lambda q: q[0]), "condition is a compiled function"),
+        (lambda: kt.Event(good, direction=2), "direction is −1, 0 or 1, not 2"),
+        (lambda: kt.Event(good, most=0), "most is 0, it must be an integer ≥ 1"),
+        (lambda: kt.Event(good, name=3), "an event's name is a text, not 3"),
+        (lambda: kt.Event(good, stop="no"), "stop is 'no', it must be True or False"),
+        (lambda: run([vector]), r"'vector': vector returns .* \(1,\): it must be one number"),
+        (lambda: run([wide]), r"event 'wide': wide takes v of shape \(3,\), the simulation gives"),
+        (lambda: run([stepped]), "stepped takes dt, which is no part of a state"),
+        (lambda: run([good, kt.Event(good, stop=True)]), "'height' is the name of two; name= gives another one"),
+        (
+            lambda: run([good, kt.Event(r.compile(lambda q, floor=1.0: q[0] - floor, name="other"))]),
+            r"'floor' has two defaults, 0.0 and 1.0: .* or give it two names",
+        ),
+        (lambda: run(kt.Event(good)), "events takes a list"),
+        (lambda: run([3]), "a compiled function"),
+    ):
+        with pytest.raises(kt.ArgumentError, match=message):
+            make()

@@ -114,4 +114,4 @@ def improved(log: list[NDArray[np.float64]]) -> kt.Robot:
     better = robot.identify(log).robot
     better.simulate(q, v, steps=3).plot()
     tree: kt.Robot = mech.identify(log).robot.attach(kt.Inertia(1.0, q[:3], np.eye(3)), TOOL)
-    return tree if mech.tree.excite(period=3.0) else better
+    return tree if mech.tree.excite(series=kt.Series(period=3.0)) else better

@@ -13,7 +13,7 @@ from kinetree.constraints.fixed_axes import centripetal
 from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.system import ConstrainedSystem
 from kinetree.glossary.symbols import Matrix, Vector
-from kinetree.integrators.implicit import own_derivatives, with_rotors
+from kinetree.integrators.euler import own_derivatives, with_rotors
 from kinetree.model import Model
 from kinetree.scalars.column import Column
 from kinetree.scalars.functions import Scalar

@@ -31,8 +31,7 @@ from kinetree.contacts.sets import larger
 from kinetree.errors import ModelError
 from kinetree.glossary.symbols import Matrix, Vector
 from kinetree.integrators.contract import INTEGRATORS, Integrator, State
-from kinetree.integrators.euler import semi_implicit_euler
-from kinetree.integrators.implicit import implicit_euler
+from kinetree.integrators.euler import implicit_euler, semi_implicit_euler
 from kinetree.integrators.system import System
 from kinetree.model import Model
 from kinetree.scalars.column import Column
@@ -78,7 +77,7 @@ def stepped(
     start : vector
         Impulses to begin the solution with: the `Stepped.impulses` of the step before, or zeros.
     implicit : bool
-        Whether damping and springs of the joints act at the end of the step (see `integrators.implicit`).
+        Whether damping and springs of the joints act at the end of the step (see `integrators.euler`).
     method : str
         How contacts are solved (see `kinetree.contacts.solve`).
     """

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from kinetree.errors import ArgumentError, listed, unknown_name
-from kinetree.robot.limits import given
+from kinetree.options import option, positive, read_numbers, value
+from kinetree.robot import limits
 from kinetree.validation import Array, real_array
 
 if TYPE_CHECKING:
@@ -17,59 +18,109 @@ if TYPE_CHECKING:
     from kinetree.robot import Robot
 
 
+def _fraction(name: str, given: Any) -> float:
+    if not 0.0 < positive(name, given) <= 1.0:
+        raise ArgumentError(f"{name} is {given!r}, it must be a part of the limits: above 0, at most 1")
+    return float(given)
+
+
+def _function(name: str, given: Any) -> Any:
+    if not callable(given):
+        raise ArgumentError(f"{name} takes a function of configurations (n, nq), not {given!r}")
+    return given
+
+
+def _boxes(name: str, given: Any) -> Any:
+    if not isinstance(given, Mapping):
+        raise ArgumentError(f"{name} takes a dict of boxes (2, 3) by the names of frames, not {given!r}")
+    return given
+
+
 class Limits(NamedTuple):
-    """The part of the limits that is used, as a middle and what may be to either side; infinite where there is none.
+    """The part of the limits that is used, as a middle and what may be to either side; infinite where there is none."""
 
-    Attributes
-    ----------
-    middle, half : (nv,) arrays
-        Of the positions.
-    velocity, acceleration, effort : (nv,) arrays
-    boxes : mapping from the name of a frame to its middle and half (3,) each
-    """
-
-    middle: Array
+    middle: Array  # (nv,), of the positions; and of these what may be to either side
     half: Array
     velocity: Array
     acceleration: Array
     effort: Array
-    boxes: Mapping[str, tuple[Array, Array]]
+    boxes: Mapping[str, tuple[Array, Array]]  # by the names of frames, the middle and half (3,) of each
 
 
-def limits_of(
-    robot: Robot,
-    fraction: float,
-    acceleration: float | ArrayLike | Mapping[str, float] | None,
-    boxes: Mapping[str, ArrayLike] | None,
-) -> Limits:
-    """Return what a robot, whose joints have one degree of freedom each, has to keep within.
+@value
+class MotionLimits:
+    """What a planned motion must keep within: `excite` with ``limits=…``.
 
-    Raises
-    ------
-    ArgumentError
-        If a joint has no limits of position or speed, or something is no limit.
+    Positions, speeds and forces have the robot's own limits (`Robot.with_limits` gives others), of which a part is
+    used. **Nothing is known of collisions**, of links with each other or with what is around, but by `free`.
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> kt.MotionLimits(fraction=0.6, boxes={"wrist_1_link": [[-0.8, -0.8, 0.1], [0.8, 0.8, 1.2]]})
+    MotionLimits(fraction=0.6, boxes={'wrist_1_link': [[-0.8, -0.8, 0.1], [0.8, 0.8, 1.2]]})
     """
-    lower, upper, velocity = robot.lower_limits, robot.upper_limits, given(robot.velocity_limits)
-    for what, there, example in (
-        ("range of positions", np.isfinite(lower) & np.isfinite(upper), "lower={NAME: -3.0}, upper={NAME: 3.0}"),
-        ("limit of speed", np.isfinite(velocity), "velocity={NAME: 1.5}"),
-    ):
-        if not there.all():
-            names = [name for name, ok in zip(robot.v_names, there, strict=True) if not ok]
-            how = f"robot.with_limits({example.replace('NAME', repr(names[0]))})"
-            raise ArgumentError(f"{listed(names)}: there is no {what}; give one, such as {how}")
-    narrow = [name for name, a, b in zip(robot.v_names, lower, upper, strict=True) if not a < b]
-    if narrow:
-        raise ArgumentError(f"{listed(narrow)} cannot move: its lower limit is not below the upper one; hold it still")
-    rates = by_joint("acceleration", acceleration, robot) if acceleration is not None else np.full(robot.nv, np.inf)
-    return Limits(
-        (lower + upper) / 2.0,
-        fraction * (upper - lower) / 2.0,
-        fraction * velocity,
-        rates,
-        fraction * given(robot.effort_limits),
-        {frame: _box(robot, frame, box) for frame, box in (boxes or {}).items()},
+
+    fraction: float = option(
+        default=0.9,
+        check=_fraction,
+        read=float,
+        help="the part of the limits of position, speed and force that is used",
     )
+    acceleration: float | ArrayLike | Mapping[str, float] | None = option(
+        default=None,
+        read=read_numbers,
+        help="largest accelerations of the joints that move (rad/s², m/s²), one or one for each, in full; speed and "
+        "harmonics limit them too",
+    )
+    boxes: Mapping[str, ArrayLike] = option(
+        default_factory=dict,
+        check=_boxes,
+        help="by names of frames, the least and the greatest coordinates (2, 3) that their origins may have in the "
+        "world (m)",
+    )
+    free: Callable[[Array], ArrayLike] | None = option(
+        default=None,
+        check=_function,
+        help="from configurations (n, nq) to which are free of collisions (n,): True, or a distance above zero. It is "
+        "asked at some hundred configurations of each motion that is tried, and on a fine grid in the end",
+    )
+
+    def of(self, robot: Robot) -> Limits:
+        """Return what a robot, whose joints have one degree of freedom each, has to keep within.
+
+        Raises
+        ------
+        ArgumentError
+            If a joint has no limits of position or speed, or something is no limit.
+        """
+        lower, upper, velocity = robot.lower_limits, robot.upper_limits, limits.given(robot.velocity_limits)
+        for what, there, example in (
+            ("range of positions", np.isfinite(lower) & np.isfinite(upper), "lower={NAME: -3.0}, upper={NAME: 3.0}"),
+            ("limit of speed", np.isfinite(velocity), "velocity={NAME: 1.5}"),
+        ):
+            if not there.all():
+                names = [name for name, ok in zip(robot.v_names, there, strict=True) if not ok]
+                how = f"robot.with_limits({example.replace('NAME', repr(names[0]))})"
+                raise ArgumentError(f"{listed(names)}: there is no {what}; give one, such as {how}")
+        narrow = [name for name, a, b in zip(robot.v_names, lower, upper, strict=True) if not a < b]
+        if narrow:
+            raise ArgumentError(
+                f"{listed(narrow)} cannot move: its lower limit is not below the upper one; hold it still"
+            )
+        rates = (
+            by_joint("acceleration", self.acceleration, robot)
+            if self.acceleration is not None
+            else np.full(robot.nv, np.inf)
+        )
+        return Limits(
+            (lower + upper) / 2.0,
+            self.fraction * (upper - lower) / 2.0,
+            self.fraction * velocity,
+            rates,
+            self.fraction * limits.given(robot.effort_limits),
+            {frame: _box(robot, frame, box) for frame, box in self.boxes.items()},
+        )
 
 
 def by_joint(what: str, value: float | ArrayLike | Mapping[str, float], robot: Robot) -> Array:

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinetree.errors import ArgumentError, listed, unknown_name
-from kinetree.excitation.beginning import beginning, still
-from kinetree.excitation.limits import by_joint, limits_of
+from kinetree.excitation.limits import MotionLimits, by_joint
 from kinetree.excitation.problem import CRITERIA, Free, Problem
 from kinetree.excitation.result import Excitation
-from kinetree.excitation.search import BARRIERS, Search
+from kinetree.excitation.search import BARRIERS, Search, beginning, still
 from kinetree.excitation.series import Series
 from kinetree.identification.equations import RegressionModel
 from kinetree.identification.parameters.base import BaseParameters, base_parameters
 from kinetree.identification.parameters.terms import JointTerms
 from kinetree.identification.threads import on_one_thread
 from kinetree.motions.trajectory import Trajectory
-from kinetree.robot.limits import given
+from kinetree.options import given
+from kinetree.robot import limits as robot_limits
 from kinetree.validation import Array, Seed, as_generator, positive, real_array
 
 if TYPE_CHECKING:
@@ -36,18 +36,11 @@ def excite(
     robot: Robot,
     terms: JointTerms | BaseParameters = ("armature", "damping", "friction"),
     *,
-    period: float = 10.0,
-    harmonics: int = 5,
-    periods: int = 1,
-    ramp: float | None = None,
+    series: Series | None = None,
+    limits: MotionLimits | None = None,
     start: ArrayLike | None = None,
     joints: Sequence[str] | None = None,
-    fraction: float = 0.9,
-    acceleration: float | ArrayLike | Mapping[str, float] | None = None,
-    boxes: Mapping[str, ArrayLike] | None = None,
-    free: Callable[[Array], ArrayLike] | None = None,
     noise: float | ArrayLike | Mapping[str, float] | None = None,
-    rate: float = 200.0,
     criterion: str = "determinant",
     iterations: int = 1000,
     tolerance: float = 1e-4,
@@ -60,22 +53,18 @@ def excite(
     Every joint follows a Fourier series of its own for some periods, after a polynomial that leads to it from rest, and
     before one that leads back. Positions, speeds and forces keep within the robot's limits
     (`Robot.with_limits` gives others) at all times. **Nothing is known of collisions**, of links with each other or
-    with what is around: give a function that tells them (`free`), and look at the motion before it is run. Ctrl-C ends
-    the search: the best motion until then is returned.
+    with what is around: give a function that tells them (`MotionLimits`), and look at the motion before it is run.
+    Ctrl-C ends the search: the best motion until then is returned.
 
     Parameters
     ----------
     terms : sequence of str, mapping, or BaseParameters
         What is to be estimated of the joints, see `Robot.base_parameters`; "stribeck" has no place in a plan. Base
         parameters are those of this robot with the joints that do not move locked.
-    period : float
-        Of the series (s).
-    harmonics : int
-        How many frequencies it has, multiples of ``1 / period``.
-    periods : int
-        How often it is repeated: averages over periods have less noise.
-    ramp : float, optional
-        How long it takes from rest to the series, and back (s); a fifth of the period if not given.
+    series : Series, optional
+        Period, harmonics, repetitions, ramps and the rate of the record.
+    limits : MotionLimits, optional
+        The part of the robot's limits that is used, accelerations, boxes for frames, and what is free of collisions.
     start : (nq,) array-like, optional
         Where the robot rests at both ends. If not given, where it is best for the joints that move; for the others
         neutral, or the middle of their range where that is outside.
@@ -83,20 +72,9 @@ def excite(
         Those that move; if not given, all with one degree of freedom. The others are held still: a floating base as if
         the robot were hung up, since how it would move on its feet is up to contacts. `Excitation.std_of` says what
         such a record determines of the whole robot.
-    fraction : float
-        The part of the limits of position, speed and force that is used.
-    acceleration : float, (nv,) array-like or mapping, optional
-        Largest accelerations of the joints that move (rad/s², m/s²), in full. Speed and harmonics limit them too.
-    boxes : mapping of str to (2, 3) array-like, optional
-        By names of frames, the least and the greatest coordinates that their origins may have in the world (m).
-    free : callable, optional
-        From configurations (n, nq) to which are free of collisions (n,): True, or a distance above zero. It is asked at
-        some hundred configurations of each motion that is tried, and on a fine grid in the end.
     noise : float, (nv,) array-like or mapping, optional
         Standard deviations of the noise of the forces of the joints that move (N·m, N), which say how much each
         counts. One hundredth of the effort limits if not given.
-    rate : float
-        Samples a second that will be recorded (Hz): they decide the standard deviations, not the motion.
     criterion : "determinant" or "condition"
         What is made least: the volume of the confidence ellipsoid (D-optimal), which depends on no units, or the
         condition number of the regressor weighted by the noise.
@@ -133,7 +111,7 @@ def excite(
     --------
     >>> import kinetree as kt
     >>> robot = kt.load("ur5").lock(["wrist_1_joint", "wrist_2_joint", "wrist_3_joint"])
-    >>> plan = robot.excite(["friction"], period=4, harmonics=3, iterations=20)
+    >>> plan = robot.excite(["friction"], series=kt.Series(period=4, harmonics=3), iterations=20)
     >>> plan
     <Excitation of 'ur5': 5.6 s, 18 base parameters>
     >>> bool((plan.trajectory.v[[0, -1]] == 0).all()), bool((abs(plan.trajectory.v) < 3.15).all())
@@ -141,19 +119,16 @@ def excite(
     """
     if criterion not in CRITERIA:
         raise ArgumentError(f"criterion is {criterion!r}, it must be one of {', '.join(map(repr, CRITERIA))}")
-    series = _series(period, harmonics, periods, ramp)
-    if not 0.0 < positive("fraction", fraction) <= 1.0:
-        raise ArgumentError(f"fraction is {fraction!r}, it must be a part of the limits: above 0, at most 1")
-    if positive("rate", rate) * series.period <= 2 * series.harmonics:
-        raise ArgumentError(f"{rate:g} samples a second are less than two of the fastest harmonic: give a higher rate")
-    most = _whole("iterations", iterations, 0)
+    series, limits = given("series", series, Series), given("limits", limits, MotionLimits)
+    if isinstance(iterations, bool) or not isinstance(iterations, int | np.integer) or iterations < 0:
+        raise ArgumentError(f"iterations is {iterations!r}, it must be an integer ≥ 0")
     whole = _middle(robot) if start is None else real_array("start", start, robot.nq, batch=False)
     if not np.isfinite(whole).all():
         raise ArgumentError("start holds a number that is not finite (NaN or inf)")
     held = _held(robot, joints)
     moving = robot.lock(held, q=whole) if held else robot
     at = _places(robot, moving)
-    limits = limits_of(moving, fraction, acceleration, boxes)
+    within = limits.of(moving)
     base = terms if isinstance(terms, BaseParameters) else base_parameters(moving, terms)
     if base.robot != moving:
         raise ArgumentError("these base parameters are another robot's: give joint terms, or those of a former plan")
@@ -161,8 +136,8 @@ def excite(
         raise ArgumentError('"stribeck" has no place in a plan: plan with "friction", and estimate it all the same')
     if base.dimension == 0:
         raise ArgumentError(f"there is nothing to be estimated of {listed(moving.joint_names)}: give joint terms")
-    judge = None if free is None else _judge(free, whole, at[0])
-    problem = Problem(RegressionModel(base), series, limits, _noise(moving, noise), criterion, judge)
+    judge = None if limits.free is None else _judge(limits.free, whole, at[0])
+    problem = Problem(RegressionModel(base), series, within, _noise(moving, noise), criterion, judge)
     rest = None if start is None else whole[at[0]]
     first = 0 if rest is None else 1
     rng = as_generator(seed)
@@ -173,21 +148,9 @@ def excite(
         else _continued(problem, inside, first, initial, robot)
     )
     stages = BARRIERS if initial is None else BARRIERS[1:]
-    found = Search(problem, X, first, most, positive("tolerance", tolerance), progress).run(stages)
+    found = Search(problem, X, first, int(iterations), positive("tolerance", tolerance), progress).run(stages)
     kept = _within(problem, inside, found.X)
-    return Excitation(robot, whole, at, problem, found._replace(X=kept), float(rate))
-
-
-def _series(period: float, harmonics: int, periods: int, ramp: float | None) -> Series:
-    T = positive("period", period)
-    counts = _whole("harmonics", harmonics, 1), _whole("periods", periods, 1)
-    return Series(T, *counts, 0.2 * T if ramp is None else positive("ramp", ramp))
-
-
-def _whole(what: str, value: object, least: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise ArgumentError(f"{what} is {value!r}, it must be an integer ≥ {least}")
-    return int(value)
+    return Excitation(robot, whole, at, problem, found._replace(X=kept))
 
 
 def _middle(robot: Robot) -> Array:
@@ -258,7 +221,9 @@ def _judge(free: Callable[[Array], ArrayLike], whole: Array, at: list[int]) -> F
 
 
 def _noise(robot: Robot, noise: float | ArrayLike | Mapping[str, float] | None) -> Array:
-    found = PART_OF_EFFORT * given(robot.effort_limits) if noise is None else by_joint("noise", noise, robot)
+    found = (
+        PART_OF_EFFORT * robot_limits.given(robot.effort_limits) if noise is None else by_joint("noise", noise, robot)
+    )
     missing = [name for name, s in zip(robot.v_names, found, strict=True) if not np.isfinite(s)]
     if missing:
         raise ArgumentError(

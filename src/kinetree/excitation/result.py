@@ -41,13 +41,11 @@ class Excitation:
     base : BaseParameters
         Those of ``base.robot``, which is the robot with the joints that do not move locked.
     series : Series
-        Period, harmonics, periods and ramp.
+        Period, harmonics, periods, ramp, and the rate of the record.
     coefficients : (joints, 2 + 2 harmonics) array
         Of the joints that move: where they rest, the mean of the series, its cosines and its sines.
     noise : (joints,) array
         Standard deviations of the noise of their forces that it was planned for (N·m, N).
-    rate : float
-        Samples a second of the record (Hz).
     limits : Limits
         What it keeps within.
     q_index, v_index : lists of int
@@ -58,10 +56,10 @@ class Excitation:
     """
 
     def __init__(
-        self, robot: Robot, start: Array, at: tuple[list[int], list[int]], problem: Problem, found: Found, rate: float
+        self, robot: Robot, start: Array, at: tuple[list[int], list[int]], problem: Problem, found: Found
     ) -> None:
         self.robot, self.base, self.series = robot, problem.rows.base, problem.series
-        self.coefficients, self.noise, self.rate = found.X, problem.noise, rate
+        self.coefficients, self.noise = found.X, problem.noise
         self.iterations, self.converged, self.interrupted = found.iterations, found.converged, found.interrupted
         self.coefficients.flags.writeable = False
         self.q_index, self.v_index = at
@@ -83,7 +81,7 @@ class Excitation:
     @cached_property
     def trajectory(self) -> Trajectory:
         """The whole motion at the rate of the record, from rest to rest, with the forces that it needs."""
-        t = np.arange(round(self.series.duration * self.rate) + 1) / self.rate
+        t = np.arange(round(self.series.duration * self.series.rate) + 1) / self.series.rate
         q, v, a = self(t)
         return Trajectory(self.robot, t, q, v, a, self.robot.inverse_dynamics(q, v, a))
 
@@ -140,7 +138,8 @@ class Excitation:
         --------
         >>> import kinetree as kt
         >>> robot = kt.load("ur5").lock(["wrist_1_joint", "wrist_2_joint", "wrist_3_joint"])
-        >>> plan = robot.excite(["friction"], joints=["elbow_joint"], period=4, harmonics=2, iterations=5)
+        >>> series = kt.Series(period=4, harmonics=2)
+        >>> plan = robot.excite(["friction"], series=series, joints=["elbow_joint"], iterations=5)
         >>> whole = robot.base_parameters(["friction"])
         >>> plan.held, plan.base.dimension, whole.dimension
         (('shoulder_pan_joint', 'shoulder_lift_joint'), 4, 18)

@@ -1,4 +1,4 @@
-"""The search for the best motion: SciPy's BFGS, with a barrier at the limits."""
+"""The search for the best motion: SciPy's BFGS, with a barrier at the limits, and where it begins."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kinetree.errors import ArgumentError
-from kinetree.excitation.problem import Problem
+from kinetree.errors import ArgumentError, listed
+from kinetree.excitation.problem import SAFE, Problem
 from kinetree.validation import Array
 
 BARRIERS = (3e-2, 3e-3, 3e-4)
@@ -20,43 +20,31 @@ FIRST = 0.5
 PATIENCE = 10
 """Iterations that together have to gain something."""
 
+TRIES = 2000
+"""Random configurations among which one is looked for that keeps within all limits."""
+
+MOTIONS = 30
+"""Random motions of which the best is taken."""
+
 Progress = Callable[[int, int, float], object] | None
 
 
 class Found(NamedTuple):
-    """Where a search has ended.
+    """Where a search has ended."""
 
-    Attributes
-    ----------
-    X : (nv, size) array
-        The best coefficients that were seen, all limits kept.
-    iterations : int
-    converged : bool
-        Whether it ended by itself.
-    interrupted : bool
-        Whether by Ctrl-C.
-    """
-
-    X: Array
+    X: Array  # (nv, size), the best coefficients that were seen, all limits kept
     iterations: int
-    converged: bool
-    interrupted: bool
+    converged: bool  # by itself
+    interrupted: bool  # by Ctrl-C
 
 
 class Search:
     """The search for the best motion from one that keeps within its limits.
 
     The criterion with the barrier is minimised by BFGS, for smaller and smaller weights of the barrier. The metric in
-    which each stage begins is that of the barrier of positions, speeds and accelerations.
-
-    Parameters
-    ----------
-    first : int
-        The first coefficient of each joint that may change.
-    most : int
-        Iterations, of all stages.
-    tolerance : float
-        A stage ends where ten iterations gain no more than this.
+    which each stage begins is that of the barrier of positions, speeds and accelerations. `first` is the first
+    coefficient of each joint that may change; there are at most `most` iterations in all, and a stage ends where ten of
+    them gain no more than the tolerance.
 
     References: Nocedal and Wright, "Numerical Optimization", 2006, sections 6.1 and 19.6.
     """
@@ -133,3 +121,77 @@ def _minimize() -> Any:
     except ImportError:
         raise ArgumentError("excite needs SciPy: pip install scipy") from None
     return minimize
+
+
+# -- where it begins --------------------------------------------------------------------------------------------------
+
+
+def still(problem: Problem, rest: Array | None, rng: np.random.Generator) -> Array:
+    """Return coefficients (nv, size) of standing still where all limits hold, or raise: the error says why."""
+    limits, nv = problem.limits, problem.robot.nv
+    X = np.zeros((nv, problem.series.size))
+    random = limits.middle + SAFE * limits.half * rng.uniform(-1.0, 1.0, (TRIES, nv))
+    q = np.vstack([limits.middle, random]) if rest is None else rest[None]
+    near = _near(problem, q)
+    worst = np.hstack(near).max(axis=1)
+    if problem.free is not None:
+        worst = np.where((worst < 1.0) & ~problem.free(q), 1.0, worst)
+    best = 0 if worst[0] < 1.0 else int(np.argmin(worst))
+    if not worst[best] < 1.0:
+        where = "start is not within the limits" if rest is not None else "no configuration within the limits was found"
+        nearest = "" if rest is not None else "; of the nearest one"
+        hint = "give another start, or wider limits (robot.with_limits, fraction, boxes)"
+        reasons = listed(_reasons(problem, q[best], *(x[best] for x in near)))
+        raise ArgumentError(f"{where}{nearest}: {reasons}; {hint}")
+    X[:, 0] = X[:, 1] = q[best]
+    return X
+
+
+def _near(problem: Problem, q: Array) -> tuple[Array, Array, Array]:
+    """Return how near the places of joints, their forces and frames are to their limits, where they are 1."""
+    limits, zero = problem.limits, np.zeros_like(q)
+    places = np.abs(q - limits.middle) / limits.half / problem.nodes.bound.min()
+    return places, np.abs(problem.forces((q, zero, zero))) / SAFE, np.abs(problem.frames(q)) / SAFE
+
+
+def _reasons(problem: Problem, q: Array, places: Array, forces: Array, frames: Array) -> list[str]:
+    """Return why a configuration is not within the limits."""
+    robot, limits = problem.robot, problem.limits
+    low, high, effort = limits.middle - limits.half, limits.middle + limits.half, limits.effort
+    found = [
+        f"{name} is at {q[i]:.4g}, {low[i]:.4g} to {high[i]:.4g} are used"
+        for i, name in enumerate(robot.v_names)
+        if not places[i] < 1.0
+    ]
+    found += [
+        f"{name} needs {forces[i] * SAFE * effort[i]:.4g} to hold it, {effort[i]:.4g} are used"
+        for i, name in enumerate(robot.v_names)
+        if not forces[i] < 1.0
+    ]
+    if problem.free is not None and not problem.free(q[None]).all():
+        found.append("it is not free")
+    boxes = zip(limits.boxes, frames.reshape(-1, 3), strict=True)
+    return found + [f"{name} is outside its box" for name, u in boxes if not (u < 1.0).all()]
+
+
+def beginning(problem: Problem, inside: Array, first: int, rng: np.random.Generator) -> Array:
+    """Return coefficients of the best of some random motions about standing still, each as large as it can be."""
+    series = problem.series
+    L = np.arange(1, series.harmonics + 1)
+    best, value = None, np.inf
+    for _ in range(MOTIONS):
+        step = np.zeros_like(inside)
+        step[:, 2:] = rng.normal(size=(len(inside), 2 * series.harmonics)) / np.tile(L, 2)
+        step[:, 2:] *= problem.limits.half[:, None]
+        step[:, 1] = 0.0 if first == 0 else rng.uniform(-1, 1, len(inside)) * problem.limits.half
+        size = 1.0
+        while not problem.point(inside + size / 0.9 * step).inside and size > 1e-6:
+            size *= 0.7
+        point = problem.point(inside + size * step)
+        if point.inside and point.criterion < value:
+            best, value = inside + size * step, point.criterion
+    if best is None:
+        raise ArgumentError(
+            "no motion that was tried makes all parameters identifiable: let more joints move, or take fewer terms"
+        )
+    return best

@@ -12,6 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.polynomial import Polynomial
 
+from kinetree.errors import ArgumentError
+from kinetree.options import count, option, positive, value
 from kinetree.validation import Array
 
 OVERSAMPLED = 20
@@ -26,42 +28,59 @@ _POWERS = np.array([[0, 0, 0, 10, -15, 6], [0, 1, 0, -6, 8, -3], [0, 0, 0.5, -1.
 
 
 class Nodes(NamedTuple):
-    """Where the limits of a motion are looked at.
+    """Where the limits of a motion are looked at."""
 
-    Attributes
-    ----------
-    t : (n,) array
-        Times (s).
-    periodic : slice
-        Those of one period, equally spaced.
-    bound : (n, 1) array
-        Values at nodes that are smaller than this part of a limit are within the limit between the nodes too.
+    t: Array  # (n,), times (s)
+    periodic: slice  # those of one period, equally spaced
+    bound: Array  # (n, 1): values that are smaller than this part of a limit are within it between the nodes too
+
+
+@value
+class Series:
+    """A periodic motion with a beginning and an end at rest, of each joint: what `excite` plans, with ``series=…``.
+
+    Each joint follows a Fourier series of its own for some periods; polynomials lead to it from rest, and back.
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> kt.Series(period=8.0, periods=2).duration
+    19.2
     """
 
-    t: Array
-    periodic: slice
-    bound: Array
+    period: float = option(default=10.0, check=positive, read=float, metavar="S", help="of the series (s)")
+    harmonics: int = option(
+        default=5, check=count, read=int, metavar="N", help="how many frequencies it has, multiples of 1 / period"
+    )
+    periods: int = option(
+        default=1,
+        check=count,
+        read=int,
+        metavar="N",
+        help="how often it is repeated: averages over periods have less noise",
+    )
+    ramp: float = option(
+        default=None,
+        check=positive,
+        read=float,
+        metavar="S",
+        help="how long it takes from rest to the series, and back (s); a fifth of the period if not given",
+    )
+    rate: float = option(
+        default=200.0,
+        check=positive,
+        read=float,
+        metavar="HZ",
+        help="samples a second that will be recorded (Hz): they decide the standard deviations, not the motion",
+    )
 
-
-class Series(NamedTuple):
-    """What a motion is made of.
-
-    Attributes
-    ----------
-    period : float
-        T (s), of the base frequency ``ω = 2π/T``.
-    harmonics : int
-        How many.
-    periods : int
-        How often it repeats.
-    ramp : float
-        How long it takes from rest to the periodic motion, and back (s).
-    """
-
-    period: float
-    harmonics: int
-    periods: int
-    ramp: float
+    def __post_init__(self) -> None:
+        if vars(self)["ramp"] is None:
+            object.__setattr__(self, "ramp", 0.2 * self.period)
+        if self.rate * self.period <= 2 * self.harmonics:
+            raise ArgumentError(
+                f"{self.rate:g} samples a second are less than two of the fastest harmonic: give a higher rate"
+            )
 
     @property
     def duration(self) -> float:

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 from kinetree.integrators.contract import Integrator, State, StopReason, registered
-from kinetree.integrators.embedded import DENSE, ERROR, TSITOURAS, Motion, Tolerances, parts, select_all, staged
-from kinetree.integrators.runge_kutta import weighted
+from kinetree.integrators.runge_kutta import DENSE, ERROR, TSITOURAS, weighted
 from kinetree.integrators.system import System
 from kinetree.model import Model
+from kinetree.options import option, positive, value
 from kinetree.scalars.column import Column
-from kinetree.scalars.functions import Scalar, copysign, power, select, select_less
+from kinetree.scalars.functions import Scalar, copysign, power, select, select_less, sqrt
 from kinetree.scalars.loops import repeat
-from kinetree.signatures import told
-from kinetree.validation import positive
+
+STAGES = len(ERROR)
 
 SAFETY, LEAST, MOST = 0.9, 0.2, 10.0
 """A step is this part of what the error allows, and changes by these factors at least and at most."""
@@ -30,24 +29,52 @@ MOST_STEPS = 10_000
 """Tries, of steps taken or not, in one call."""
 
 
-@told
-@dataclass(frozen=True)
+class Motion(NamedTuple):
+    """The last step and what the next one begins with: numbers that are carried from call to call, zero at first.
+
+    The rates of u and of v are those of the seven stages of the last step, one after the other: of the coordinates u
+    around the configuration at its beginning. The first are v there and the last ones those at its end.
+    """
+
+    known: Scalar  # 1 where the acceleration at the end is known
+    h: Scalar  # the length of the next step; zero where it is not known
+    error: Scalar  # of the last step, beside what is allowed
+    vain: Scalar  # 1 if the last try was in vain
+    steps: Scalar  # taken, and tried in vain
+    rejected: Scalar
+    failed: Scalar
+    begin: Scalar
+    end: Scalar
+    q: Sequence[Scalar]  # at the beginning of the last step, and at its end
+    q_end: Sequence[Scalar]
+    v_end: Sequence[Scalar]
+    rates: Sequence[Scalar]
+    accelerations: Sequence[Scalar]
+
+    @staticmethod
+    def sizes(model: Model) -> list[int]:
+        """Return how many numbers the parts have; a part of one is that number."""
+        nq, nv = model.nq, model.nv
+        return [1] * 9 + [nq, nq, nv, STAGES * nv, STAGES * nv]
+
+    @classmethod
+    def of(cls, model: Model, memory: Sequence[Scalar]) -> Motion:
+        """Return what these numbers are."""
+        rest = list(memory[9:])
+        return cls(*memory[:9], *([rest.pop(0) for _ in range(n)] for n in cls.sizes(model)[9:]))
+
+    @property
+    def numbers(self) -> Column:
+        """All numbers in order."""
+        return Column([*self[:9], *(x for part in self[9:] for x in part)])
+
+
+@value
 class Tsitouras(Integrator):
     """An embedded Runge–Kutta pair that takes as many steps of its own as tolerances ask for.
 
     Where what acts is smooth, its steps do not end with those of the simulation: in between the states are those of the
     polynomial through the last step, so that the motion does not depend on how often it is looked at.
-
-    Parameters
-    ----------
-    rtol, atol : float
-        The errors that are allowed in a step: ``atol + rtol |v|`` of velocities, and ``atol + rtol`` of coordinates, of
-        which a radian and a metre count as one.
-
-    Raises
-    ------
-    ArgumentError
-        If one of them is not a positive number.
 
     References: Tsitouras, Runge–Kutta pairs of order 5(4) satisfying only the first column simplifying assumption,
     Computers & Mathematics with Applications 62 (2011).
@@ -61,18 +88,22 @@ class Tsitouras(Integrator):
     True
     """
 
-    rtol: float = 1e-6
-    atol: float = 1e-8
+    rtol: float = option(
+        default=1e-6,
+        kw_only=False,
+        check=positive,
+        help="relative error that is allowed in a step: ``atol + rtol |v|`` of velocities, and ``atol + rtol`` of "
+        "coordinates, of which a radian and a metre count as one",
+    )
+    atol: float = option(
+        default=1e-8, kw_only=False, check=positive, help="absolute error that is allowed in a step, see `rtol`"
+    )
 
     name = "tsitouras"
     order = TSITOURAS.order
     tolerances = ("rtol", "atol")
     counts = tuple((name, Motion._fields.index(name)) for name in ("steps", "rejected"))
     failure = StopReason.TOO_MANY_STEPS
-
-    def __post_init__(self) -> None:
-        for name in self.tolerances:
-            object.__setattr__(self, name, positive(name, getattr(self, name)))
 
     def step(self, system: System, t: Scalar, q: Column, v: Column, dt: Scalar) -> State:
         """See `Integrator.step`: with a first step of a length that is to be found."""
@@ -185,6 +216,115 @@ def _chosen(condition: Any, x: Motion, y: Motion) -> Motion:
         return (select_all if isinstance(a, list | tuple) else select)(condition, a, b)
 
     return Motion(*map(choose, x, y))
+
+
+class Tolerances(NamedTuple):
+    """The errors allowed in a step.
+
+    Of a coordinate it is ``atol + rtol``, where a radian and a metre count as one; of a velocity, ``atol + rtol |v|``.
+    """
+
+    rtol: Scalar
+    atol: Scalar
+
+    def norm(self, u: Sequence[Scalar], w: Sequence[Scalar], *velocities: Sequence[Scalar]) -> Scalar:
+        """Return the root mean square of changes u of q and w of v beside what is allowed at the largest velocity."""
+        allowed = self.atol + self.rtol
+        total = sum((x * x for x in u), 0.0) / (allowed * allowed)
+        for k, y in enumerate(w):
+            size: Scalar = 0.0
+            for v in velocities:
+                size = select_less(size, v[k], v[k], select_less(size, -v[k], -v[k], size))
+            part = y / (self.atol + self.rtol * size)
+            total = total + part * part
+        root = sqrt(select_less(0.0, total, total, 1.0) / (2.0 * max(len(u), 1)))  # which has a rate
+        return select_less(0.0, total, root, total)
+
+
+class Stages(NamedTuple):
+    """What the loop over the stages of a step carries: the rates of u and of v in the last seven, the newest last."""
+
+    stage: Scalar  # by its number in `ROWS`
+    h: Scalar
+    rates: Sequence[Scalar]
+    accelerations: Sequence[Scalar]
+
+
+ROWS: Sequence[Sequence[float]] = ([], [1.0], *TSITOURAS.A[1:])
+"""What stages are computed from: the first one, a step of Euler's that tells the first length, the others."""
+
+TABLE = [[*[0.0] * (STAGES - 1 - len(row)), *row] for row in ROWS]
+"""The weights of the newest rates but one less than there are stages: the newest last."""
+
+
+def staged(system: System, m: Motion, sign: Scalar, used: Callable[[Scalar], Scalar], tolerances: Tolerances) -> Stages:
+    """Return the rates of all stages, in order, and the length of the step if it was not known.
+
+    The acceleration is one piece of code in a loop over the stages: compiled for one robot, it is the longest by far.
+    Rates move on by one place with each stage, so that no choice of a place is needed; after the step of Euler's, whose
+    rates are not kept, those before it stand twice.
+    """
+    q, v, nv = Column(m.q_end), Column(m.v_end), system.model.nv
+
+    def body(s: Stages) -> Stages:
+        step = sign * select_less(s.stage, 1.5, s.h, used(s.h))
+        weights = [_row(column, s.stage) for column in zip(*TABLE, strict=True)]
+        u, w = (weighted(weights, parts(k, nv)[1:], nv) * step for k in (s.rates, s.accelerations))
+        v_i = v + w
+        a = system.stage_acceleration(m.end + _row([sum(row) for row in ROWS], s.stage) * step, system.moved(q, u), v_i)
+        euler = s.stage == 1.0
+        rate = select_all(euler, s.rates[-nv:], system.rate(u, v_i, TSITOURAS.order - 1))
+        kept = select_all(euler, s.accelerations[-nv:], a)
+        known = select(s.stage > 1.5, 1.0, select(s.stage < 0.5, select_less(0.0, s.h, 1.0, 0.0), 0.0))
+        [h] = repeat(
+            lambda _: [first_length(s.stage, s.h, (v, Column(kept)), (v_i, a), tolerances)],
+            [s.h],
+            until=lambda _: known > 0.5,
+            most=1,
+            like=sign,
+        )
+        following = select((s.stage < 0.5) & (known > 0.5), 2.0, s.stage + 1.0)
+        return Stages(following, h, [*s.rates[nv:], *rate], [*s.accelerations[nv:], *kept])
+
+    zeros = [0.0] * (STAGES - 1) * nv
+    first = Stages(2.0 * m.known, m.h, [*zeros, *v], [*zeros, *m.accelerations[-nv:]])
+    return repeat(body, first, until=lambda s: s.stage > len(ROWS) - 0.5, most=len(ROWS), like=sign)
+
+
+def first_length(
+    stage: Scalar, h: Scalar, now: tuple[Column, Column], later: tuple[Column, Column], tolerances: Tolerances
+) -> Scalar:
+    """Return the length of the first step, from rates of q and v now and, in stage 1, a time h later.
+
+    Hairer, Nørsett and Wanner, Solving Ordinary Differential Equations I, section II.4; in stage 0, the time h.
+    """
+    v, a = now
+    size, slope = tolerances.norm([1.0] * len(v), v, v), tolerances.norm(v, a, v)
+    guess = select((size < 1e-5) | (slope < 1e-5), 1e-6, 0.01 * size / select_less(0.0, slope, slope, 1.0))
+    bend = tolerances.norm(later[0] - v, later[1] - a, v) / select_less(0.0, h, h, 1.0)
+    steepest = select_less(slope, bend, bend, slope)
+    flat = select_less(1e-6, 1e-3 * h, 1e-3 * h, 1e-6)
+    steep = select_less(1e-15, steepest, steepest, 1.0)
+    longest = select(steepest <= 1e-15, flat, power(0.01 / steep, 1 / TSITOURAS.order))
+    return select_less(stage, 0.5, guess, select_less(100.0 * h, longest, 100.0 * h, longest))
+
+
+def parts(numbers: Sequence[Scalar], n: int) -> list[Column]:
+    """Return columns of n numbers that are one after the other."""
+    return [Column(numbers[k * n : (k + 1) * n]) for k in range(STAGES)]
+
+
+def _row(values: Sequence[float], stage: Scalar) -> Scalar:
+    """Return the value of a stage."""
+    found: Scalar = values[-1]
+    for k, x in reversed(list(enumerate(values[:-1]))):
+        found = select_less(stage, k + 0.5, x, found)
+    return found
+
+
+def select_all(condition: Any, x: Sequence[Scalar], y: Sequence[Scalar]) -> list[Scalar]:
+    """Return one of two lists."""
+    return [select(condition, a, b) for a, b in zip(x, y, strict=True)]
 
 
 tsitouras = registered(Tsitouras())

@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from kinetree.algorithms.dynamics.factorization import Factor, factorised
 from kinetree.algorithms.dynamics.passive_forces import friction_forces
 from kinetree.algorithms.dynamics.rnea import rnea
 from kinetree.algorithms.dynamics.singular import refuse_singular
+from kinetree.algorithms.kinematics.manifold import integrate
+from kinetree.algorithms.quantities.center_of_mass import center_of_mass, moving_mass
+from kinetree.algorithms.recursions.motions import body_velocities, subspace_rates
 from kinetree.errors import ModelError
-from kinetree.integrators.centre import centre
+from kinetree.glossary.symbols import Vector
 from kinetree.integrators.contract import State, integrator
-from kinetree.integrators.implicit import own_derivatives, with_rotors
-from kinetree.integrators.momenta import coadjoint, coadjoint_series, momenta
+from kinetree.integrators.euler import own_derivatives, with_rotors
 from kinetree.integrators.system import System
-from kinetree.model import Model
+from kinetree.joints import Joint
+from kinetree.model import WORLD, Model
 from kinetree.model.regroup import regrouped
 from kinetree.scalars.column import Column
-from kinetree.scalars.functions import Scalar, select, select_less, sqrt
+from kinetree.scalars.functions import Scalar, is_zero, select, select_less, sqrt
 from kinetree.scalars.linalg import dot
 from kinetree.scalars.loops import Routine, recording, repeat
+from kinetree.spatial import Vec3
+from kinetree.spatial.rotation import Rotation
 
 MOST = 200
 """Iterations of a step. It takes five to ten, and many where Coulomb friction brings a joint to rest within it."""
@@ -160,3 +165,110 @@ def _forces(system: System, model: Model, t: Scalar, q: Column, v: Column) -> Co
     f_ext = system.wrenches and system.wrenches(t)
     held = Column(rnea(model, q, zero, zero, f_ext, f_ext_frame=system.f_ext_frame))
     return system.forces(t, q, v) - held - Column(friction_forces(model, v))
+
+
+class Centre(NamedTuple):
+    """How a robot moves as a whole; nothing of it where the robot does not float.
+
+    Attributes
+    ----------
+    model : Model
+    at : tuple of int
+        The entries in v of the linear velocity of a base that floats; else empty.
+    """
+
+    model: Model
+    at: tuple[int, ...]
+
+    def apart(self, q: Vector, p: Column) -> tuple[Column, Column]:
+        """Return the velocity of the centre of mass in the world's axes, and momenta without it.
+
+        Of joint forces it returns the acceleration, and the forces around the centre of mass.
+        """
+        if not self.at:
+            return Column(), p
+        share = 1.0 / moving_mass(self.model)
+        common = [p[k] * share for k in self.at]
+        alone, _ = momenta(self.model, q, self._velocities(common))
+        return Column(self._rotation(q).to_a(Vec3(*common))), p - alone
+
+    def velocities(self, q: Vector, motion: Sequence[Scalar]) -> Column:
+        """Return the velocities (nv,) while all of the robot moves so, in the world's axes."""
+        return self._velocities(list(self._rotation(q).to_b(Vec3(*motion))) if self.at else [])
+
+    def moved(self, q: Vector, distance: Sequence[Scalar]) -> Column:
+        """Return the configuration with all of the robot moved by this, in the world's axes."""
+        return Column(integrate(self.model, q, self.velocities(q, distance))) if self.at else Column(q)
+
+    def position(self, q: Vector) -> Column:
+        """Return where the centre of mass is."""
+        return Column(center_of_mass(self.model, q)) if self.at else Column()
+
+    def _velocities(self, linear: Sequence[Scalar]) -> Column:
+        v: list[Scalar] = [0.0] * self.model.nv
+        for k, x in zip(self.at, linear, strict=True):
+            v[k] = x
+        return Column(v)
+
+    def _rotation(self, q: Vector) -> Rotation:
+        base = self.model.bodies[0]
+        return (self.model.jcalc(0, q).X_J @ base.X_T).E
+
+
+def centre(model: Model) -> Centre:
+    """Return how a robot moves as a whole.
+
+    It floats if a single body is on the world, by a joint whose velocities are those of the body, without rotors.
+    """
+    roots = [body for body in model.bodies if body.parent == WORLD]
+    if len(roots) != 1 or not all(map(is_zero, roots[0].armature)):
+        return Centre(model, ())
+    (base,) = roots
+    S = base.joint.jcalc(base.joint.neutral(), [0.0] * base.joint.nv).S
+    units = [[float(j == k) for j in range(6)] for k in range(6)]
+    return Centre(model, base.v_index[3:] if [list(column) for column in S] == units else ())
+
+
+def momenta(model: Model, q: Vector, v: Vector) -> tuple[Column, Column]:
+    """Return the joint momenta ``M v``, and ``Cᵀ v``: their rate without forces.
+
+    Column k of the Jacobians is S_k, seen by the momentum of the subtree that joint k carries, and C has their rates.
+    """
+    states = [model.jcalc(i, q, v) for i in range(model.nb)]
+    v_ = body_velocities(model, states)
+    carried = [body.inertia @ v_i for body, v_i in zip(model.bodies, v_, strict=True)]
+    p: list[Scalar] = [0.0] * model.nv
+    rates: list[Scalar] = [0.0] * model.nv
+    for i, body in reversed(list(enumerate(model.bodies))):
+        S_ring = subspace_rates(model, i, q, v)
+        for k, S_k, r, rotor in zip(body.v_index, states[i].S, S_ring, body.armature, strict=True):
+            p[k] = p[k] + S_k.dot(carried[i]) + rotor * v[k]
+            rates[k] = rates[k] + (v_[i].cross(S_k) + r).dot(carried[i])
+        if body.parent != WORLD:
+            carried[body.parent] = carried[body.parent] + states[i].Xup.T @ carried[i]
+    return Column(p), Column(rates)
+
+
+def coadjoint(model: Model, w: Vector, p: Vector) -> Column:
+    """Return ``ad_wᵀ p`` of each joint's group, zero where coordinates add."""
+    return coadjoint_series(model, [0.0, 1.0], w, p)
+
+
+def coadjoint_series(model: Model, coefficients: Sequence[float], w: Vector, p: Vector) -> Column:
+    """Return ``Σ c_n (ad_wᵀ)ⁿ p`` of each joint's group."""
+    total = list(coefficients[0] * Column(p))
+    for body in model.leading:
+        at = body.v_index
+        step, power = [w[k] for k in at], [p[k] for k in at]
+        for c in coefficients[1:]:
+            power = _coadjoint(body.joint, step, power)
+            if all(map(is_zero, power)):
+                break
+            for k, x in zip(at, power, strict=True):
+                total[k] = total[k] + c * x
+    return Column(total)
+
+
+def _coadjoint(joint: Joint, w: Vector, p: Vector) -> list[Scalar]:
+    units = ([float(i == k) for i in range(joint.nv)] for k in range(joint.nv))
+    return [dot(p, joint.bracket(w, unit)) for unit in units]

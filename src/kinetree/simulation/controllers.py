@@ -1,20 +1,24 @@
-"""Controllers: which of their arguments the simulation gives, and what they carry from step to step."""
+"""Users' functions in a simulation: controllers and conditions of events, in Python or as part of the compiled step."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kinetree.errors import ArgumentError
 from kinetree.functions.model_inputs import ModelInput
 from kinetree.graph import Port
 from kinetree.model import Model
-from kinetree.options import count
+from kinetree.options import count, option, value
 from kinetree.runtime.function import Function
 from kinetree.runtime.spec import FunctionSpec
-from kinetree.signatures import told
+from kinetree.scalars.column import Column
+from kinetree.scalars.functions import Scalar, floor
+from kinetree.tracing import context
+from kinetree.tracing.arrays import traced_array
+from kinetree.tracing.expr import Expr
+from kinetree.tracing.loops import repeat_relaxed
 from kinetree.validation import Array
 
 if TYPE_CHECKING:
@@ -23,32 +27,43 @@ if TYPE_CHECKING:
 GIVEN = ("q", "v", "t", "dt")
 """The arguments that a simulation gives."""
 
+OWN = "controller_"
+"""With which the step's names of further arguments begin."""
 
-@told
-@dataclass(frozen=True, eq=False)
+
+def own(port: Port) -> str:
+    """Return the name in the step of an argument of the controller's or of an event's."""
+    return OWN + port.name
+
+
+def _law(name: str, given: Any) -> Any:
+    if not callable(given):
+        raise ArgumentError(
+            f"controller takes a compiled function, a function of (q, v, t) or a kt.Controller, not {given!r}"
+        )
+    return given
+
+
+def by_name(name: str, given: Any) -> dict[str, Any]:
+    """Return values by name: the names of arguments, or the robot's numbers that they are of."""
+    if not isinstance(given, Mapping):
+        raise ArgumentError(
+            f"{name} takes a dict of values by the names of the controller's arguments, and by the robot's numbers: "
+            f"{{'kp': 100.0, kt.gravity: (0, 0, -1.62)}}; it is {given!r:.100}"
+        )
+    names = [str(key.name if isinstance(key, ModelInput) else key) for key in given]
+    if len({*names}) < len(names):
+        raise ArgumentError(f"{name}: these do not have different names: {names}")
+    return dict(zip(names, given.values(), strict=True))
+
+
+def _named(name: str, given: Any) -> dict[str, Any]:
+    return by_name(f"Controller: {name}", given)
+
+
+@value
 class Controller:
     """A law for joint forces, with how it is called: `simulate` with ``controller=…``.
-
-    Parameters
-    ----------
-    law : Function or callable
-        A compiled function (`compile`) of any of ``q``, ``v``, ``t``, ``dt`` and further arguments is part of the
-        native loop. Arguments that are results too are its own state: ``return {"tau": …, "integral": …}``.
-        A law without such a state is a feedback in continuous time, evaluated wherever the integrator asks for
-        accelerations; one with it is called at the beginning of each step, and its joint forces are held. A plain
-        Python function ``law(q, v, t)`` is called at the beginning of each step with all robots' states, which is
-        slower by far.
-    every : int, optional
-        Call it at the first step of a simulation and every so many, and hold its joint forces in between.
-    inputs : dict, optional
-        Values of its arguments by name, of its own state the first ones: the same for all robots, or for each its own.
-    over_time : dict, optional
-        Values that change from step to step: (steps, …) arrays for all robots, or (..., steps, …) for each.
-
-    Raises
-    ------
-    ArgumentError
-        If one of them is no such thing.
 
     Examples
     --------
@@ -64,82 +79,60 @@ class Controller:
     <Trajectory of 'ur5': 1001 samples from 0 to 1 s>
     """
 
-    law: Function | Callable[..., Any]
-    every: int | None = None
-    inputs: Mapping[str, ArrayLike] = field(default_factory=dict)
-    over_time: Mapping[str, ArrayLike] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        if not callable(self.law):
-            raise ArgumentError(
-                f"controller takes a compiled function, a function of (q, v, t) or a kt.Controller, not {self.law!r}"
-            )
-        if self.every is not None:
-            count("every", self.every)
-        for name in ("inputs", "over_time"):
-            object.__setattr__(self, name, by_name(f"Controller: {name}", getattr(self, name)))
+    law: Function | Callable[..., Any] = option(
+        kw_only=False,
+        check=_law,
+        help="a compiled function (`compile`) of any of ``q``, ``v``, ``t``, ``dt`` and further arguments is part of "
+        "the native loop. Arguments that are results too are its own state: "
+        '``return {"tau": …, "integral": …}``. A law without such a state is a feedback in continuous time, evaluated '
+        "wherever the integrator asks for accelerations; one with it is called at the beginning of each step, and its "
+        "joint forces are held. A plain Python function ``law(q, v, t)`` is called at the beginning of each step with "
+        "all robots' states, which is slower by far",
+    )
+    every: int | None = option(
+        default=None,
+        check=count,
+        help="call it at the first step of a simulation and every so many, and hold its joint forces in between",
+    )
+    inputs: Mapping[str, ArrayLike] = option(
+        default_factory=dict,
+        check=_named,
+        help="values of its arguments by name, of its own state the first ones: the same for all robots, or for each "
+        "its own",
+    )
+    over_time: Mapping[str, ArrayLike] = option(
+        default_factory=dict,
+        check=_named,
+        help="values that change from step to step: (steps, …) arrays for all robots, or (..., steps, …) for each",
+    )
 
     @classmethod
-    def of(cls, value: Any) -> Controller | None:
+    def of(cls, given: Any) -> Controller | None:
         """Return a controller, of a law alone too; None if there is none."""
-        return value if value is None or isinstance(value, Controller) else cls(value)
+        return given if given is None or isinstance(given, Controller) else cls(given)
 
-
-def by_name(name: str, given: Any) -> dict[str, Any]:
-    """Return values by name: the names of arguments, or the robot's numbers that they are of."""
-    if not isinstance(given, Mapping):
-        raise ArgumentError(
-            f"{name} takes a dict of values by the names of the controller's arguments, and by the robot's numbers: "
-            f"{{'kp': 100.0, kt.gravity: (0, 0, -1.62)}}; it is {given!r:.100}"
-        )
-    found = {str(key.name if isinstance(key, ModelInput) else key): value for key, value in given.items()}
-    if len(found) < len(given):
-        shown = [key.name if isinstance(key, ModelInput) else str(key) for key in given]
-        raise ArgumentError(f"{name}: these do not have different names: {shown}")
-    return found
-
-
-class Law(NamedTuple):
-    """A controller as the simulation calls it: compiled, or in Python, and how many steps there are between calls."""
-
-    compiled: CompiledLaw | None = None
-    callback: Callable[..., Any] | None = None
-    period: int | None = None
-
-    @property
-    def is_sampled(self) -> bool:
-        """Whether its joint forces are held between calls."""
-        return self.callback is not None or (self.compiled is not None and self.period is not None)
-
-
-def law_of(model: Model, controller: Controller | None) -> Law:
-    """Return the law of a controller, if there is one, for a robot."""
-    if controller is None:
-        return Law()
-    if not isinstance(controller.law, Function):
-        return Law(None, callback_of(controller.law), controller.every)
-    compiled = compiled_law(model, controller.law)
-    return Law(compiled, None, controller.every or (1 if compiled.state else None))
+    def compiled(self, model: Model) -> CompiledLaw | None:
+        """Return the law as part of the step; None where it is called in Python, with (q, v, t)."""
+        if isinstance(self.law, Function):
+            return compiled_law(model, self.law)
+        try:
+            inspect.signature(self.law).bind("q", "v", "t")
+        except TypeError as error:
+            raise ArgumentError(
+                f"controller: a Python function is called with (q, v, t), and this one is not: {error}"
+            ) from None
+        except ValueError:
+            pass  # one of C, which does not say what it takes
+        return None
 
 
 class CompiledLaw(NamedTuple):
-    """A compiled controller as the simulation calls it.
-
-    Attributes
-    ----------
-    function : Function
-    state : tuple of Port
-        Arguments that are results too: the controller's own state.
-    parameters : tuple of Port
-        All others that the simulation does not know.
-    torque : str
-        Name of the result that is the joint forces.
-    """
+    """A compiled controller as the simulation calls it."""
 
     function: Function
-    state: tuple[Port, ...]
-    parameters: tuple[Port, ...]
-    torque: str
+    state: tuple[Port, ...]  # arguments that are results too
+    parameters: tuple[Port, ...]  # all others that the simulation does not know
+    torque: str  # the name of the result that is the joint forces
 
     @property
     def defaults(self) -> Mapping[str, Array]:
@@ -147,25 +140,11 @@ class CompiledLaw(NamedTuple):
         return self.function.spec.defaults
 
     def __call__(self, values: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
-        """Return the joint forces and the next state, from the values of all arguments, while a step is traced."""
-        names = [port.name for port in self.function.spec.ports(())]
-        results = self.function(**{name: values[name] for name in names})
+        """Return the joint forces and the next state, from the values of all arguments."""
+        results = self.function(**{port.name: values[port.name] for port in self.function.spec.ports(())})
         if len(self.function.spec.outputs) == 1:
             return results, {}
         return getattr(results, self.torque), {port.name: getattr(results, port.name) for port in self.state}
-
-
-def callback_of(controller: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a Python function as a controller; `ArgumentError` where it does not take (q, v, t)."""
-    try:
-        inspect.signature(controller).bind("q", "v", "t")
-    except TypeError as error:
-        raise ArgumentError(
-            f"controller: a Python function is called with (q, v, t), and this one is not: {error}"
-        ) from None
-    except ValueError:
-        pass  # one of C, which does not say what it takes
-    return controller
 
 
 def checked_arguments(model: Model, function: Function, what: str) -> FunctionSpec:
@@ -199,8 +178,8 @@ def compiled_law(model: Model, function: Function) -> CompiledLaw:
             f"controller: {spec.name} returns joint forces of shape {outputs[torque].shape}, this robot has nv = "
             f"{model.nv}: they are ({model.nv},)"
         )
-    own = [name for name in outputs if name != torque and len(outputs) > 1]
-    for name in own:
+    state = [name for name in outputs if name != torque]
+    for name in state:
         if name not in inputs or name in GIVEN:
             raise ArgumentError(
                 f"controller: {spec.name} returns {name!r}, which is no argument of its own: what it carries from step "
@@ -211,6 +190,64 @@ def compiled_law(model: Model, function: Function) -> CompiledLaw:
                 f"controller: {spec.name} takes {name} of shape {inputs[name].shape} and returns one of shape "
                 f"{outputs[name].shape}"
             )
-    state = tuple(inputs[name] for name in own)
-    parameters = tuple(port for name, port in inputs.items() if name not in GIVEN and name not in own)
-    return CompiledLaw(function, state, parameters, torque)
+    parameters = tuple(port for name, port in inputs.items() if name not in (*GIVEN, *state))
+    return CompiledLaw(function, tuple(inputs[name] for name in state), parameters, torque)
+
+
+# -- while a step is traced ------------------------------------------------------------------------------------------
+
+
+def called(
+    call: Callable[..., Any],
+    function: Function,
+    given: Mapping[str, Any],
+    t: Scalar,
+    q: Any,
+    v: Any,
+    state: Mapping[str, Any] | None = None,
+) -> Any:
+    """Return what a user's function gives. It knows the robot as it is, without what is given."""
+    known = {"q": list(q), "v": list(v), "t": t, "dt": given["dt"]} | dict(state or {})
+    graph = next(x.graph for x in q if isinstance(x, Expr))
+    with context.outside(), context.tracing({}, graph):
+        return call(
+            {
+                port.name: traced_array(flat(known.get(port.name, given.get(own(port)))), port.shape)
+                for port in function.spec.ports(())
+            }
+        )
+
+
+def controlled(
+    law: CompiledLaw, given: Mapping[str, Any], t: Scalar, q: Any, v: Any, state: Mapping[str, Any] | None = None
+) -> tuple[Column, dict[str, list[Any]]]:
+    """Return the controller's joint forces and its next state."""
+    tau, following = called(law.__call__, law.function, given, t, q, v, state)
+    return Column(flat(tau)), {name: _nested(entries) for name, entries in following.items()}
+
+
+def sampled(law: CompiledLaw, given: Mapping[str, Any], t: Scalar) -> dict[str, Any]:
+    """Return the joint forces to hold and the controller's next state: computed anew once a period."""
+    state = {port.name: given[own(port)] for port in law.state}
+    done = given["step"] - given["begin"]
+    elapsed = done - given["period"] * floor(done / given["period"])
+    between = dict(given) | {"dt": given["period"] * given["dt"]}  # from one call of the controller to the next
+
+    def sample(held: Any, before: Any) -> tuple[Any, Any]:
+        tau, after = controlled(law, between, t, given["q"], given["v"], before)
+        return list(tau), after
+
+    with context.outside(), context.tracing({}, t.graph):
+        held, state = repeat_relaxed(t, sample, (given["held"], state), lambda *_: elapsed > 0.0, 1)
+    return {"held": held} | {own(port): _nested(state[port.name]) for port in law.state}
+
+
+def flat(value: Any) -> list[Any]:
+    """Return the entries of nested sequences or of an array, or a scalar alone, in order."""
+    value = _nested(value)
+    return [x for entry in value for x in flat(entry)] if isinstance(value, (list, tuple)) else [value]
+
+
+def _nested(value: Any) -> Any:
+    """Return an array as nested lists."""
+    return value.tolist() if hasattr(value, "tolist") and not isinstance(value, Expr) else value

@@ -1,19 +1,44 @@
-"""What is given to a simulation, for all robots or for each, as the arrays that its step takes."""
+"""What a simulation is given: arrays, states and times to begin with, physics of joints, constraints of a mechanism."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from numbers import Real
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from kinetree.constraints.inputs import NONE_GIVEN, ContactInputs, checked
 from kinetree.errors import ArgumentError, unknown_name
-from kinetree.functions.model_inputs import ModelInput, check_inputs
+from kinetree.glossary.symbols import SHAPES, shape_of
+from kinetree.integrators import INTEGRATORS, Integrator
 from kinetree.model import Model
-from kinetree.simulation.calls import own
-from kinetree.simulation.compiled import Plan
-from kinetree.validation import Array, real_array
+from kinetree.model.body import JointFriction
+from kinetree.motions.states import End, State
+from kinetree.motions.trajectory import Trajectory
+from kinetree.options import count
+from kinetree.robot.robot import Robot
+from kinetree.validation import Array, positive, real_array
+
+if TYPE_CHECKING:
+    from kinetree.robot.mechanism import Mechanism
+
+JOINTS = ("stops", "effort", "friction")
+"""What a file says of joints that a simulation may leave out."""
+
+_CLOSE = 1e-6
+"""By which part of a step a duration may differ from a whole number of steps."""
+
+OPEN = 1e-3
+"""Errors (m, rad) that are no rounding: the first step takes away smaller ones."""
+
+FIELDS = ("active", "restitution", "friction", "slots", "row_motion")
+"""What is given of `ContactInputs` to a step."""
+
+
+# -- arrays ----------------------------------------------------------------------------------------------------------
 
 
 def as_given(name: str, value: Any, shape: tuple[int, ...], lead: tuple[int, ...], over_time: bool = False) -> Array:
@@ -25,7 +50,7 @@ def as_given(name: str, value: Any, shape: tuple[int, ...], lead: tuple[int, ...
     array = real_array(name, value, *shape)
     axes = array.ndim - len(shape)
     changes = over_time or axes == len(lead) + 1
-    if axes < changes or not fits(array.shape[: axes - changes], lead):
+    if axes < changes or not _fits(array.shape[: axes - changes], lead):
         many = f"; the same over time for all is {(*(1,) * len(lead), 'steps', *shape)}" if lead else ""
         constant = f"{(*lead, *shape)}, or over time " if not over_time else ""
         raise ArgumentError(
@@ -36,87 +61,232 @@ def as_given(name: str, value: Any, shape: tuple[int, ...], lead: tuple[int, ...
     own_axes = array.shape[axes - changes :]
     wide = array if array.shape == (*lead, *own_axes) else np.broadcast_to(array, (*lead, *own_axes))
     flat = np.ascontiguousarray(wide)
-    return flat.reshape(math.prod(lead), *own_axes[: int(changes)], math.prod(shape))
+    return (flat if flat.flags.aligned else flat.copy()).reshape(
+        math.prod(lead), *own_axes[: int(changes)], math.prod(shape)
+    )
 
 
-def fits(axes: tuple[int, ...], lead: tuple[int, ...]) -> bool:
+def _fits(axes: tuple[int, ...], lead: tuple[int, ...]) -> bool:
     """Return whether leading axes broadcast to these."""
     try:
-        return np.broadcast_shapes(axes, lead) == lead
+        return not axes or axes == lead or np.broadcast_shapes(axes, lead) == lead
     except ValueError:
         return False
 
 
-def check_finite(name: str, array: Array, consequence: str = "") -> None:
+def check_finite(name: str, array: Array) -> None:
     """Raise where an array holds NaN or inf."""
     if not np.isfinite(array).all():
         where = np.argwhere(~np.isfinite(array))[0].tolist()
-        raise ArgumentError(f"{name} holds a number that is not finite (NaN or inf), at {where}{consequence}")
+        raise ArgumentError(f"{name} holds a number that is not finite (NaN or inf), at {where}")
 
 
-def model_inputs(model: Model, given: Mapping[Any, Any]) -> tuple[ModelInput, ...]:
-    """Return which of the robot's numbers are given."""
-    numbers = tuple(key for key in given if isinstance(key, ModelInput))
-    check_inputs(model, numbers)
-    return numbers
+# -- states ----------------------------------------------------------------------------------------------------------
 
 
-def ports_of(model: Model, plan: Plan) -> dict[str, tuple[str, tuple[int, ...]]]:
-    """Return the names in the step, and the shapes, of all arguments and of the robot's numbers that are given."""
-    ports = {i.name: (i.name, i.port(model).shape) for i in plan.inputs}
-    for name in {*plan.carried(model), *plan.given(model)} & {*ports}:
-        raise ArgumentError(
-            f"inputs: {name!r} is a name of the simulation's own: give that number of the robot another"
-        )
-    for port in (*plan.parameters, *plan.state):
-        if port.name in ports:
-            raise ArgumentError(f"inputs: {port.name!r} is an argument of a function and a number of the robot")
-        ports[port.name] = own(port), port.shape
-    for event in plan.events:
-        for port in event.parameters:
-            if port.shape != ports[port.name][1]:
+def start(robot: Robot | Mechanism, q: Any, v: Any) -> tuple[dict[str, Array], tuple[int, ...]]:
+    """Return the states to begin with, n to a row, and their leading axes."""
+    Q, V = real_array("q", q, robot.nq), np.zeros(robot.nv) if v is None else real_array("v", v, robot.nv)
+    try:
+        lead = np.broadcast_shapes(Q.shape[:-1], V.shape[:-1])
+    except ValueError:
+        raise ArgumentError(f"the leading axes of q {Q.shape} and v {V.shape} do not fit together") from None
+    if not math.prod(lead):
+        raise ArgumentError(f"q and v have the leading axes {lead}: there is no robot to simulate")
+    states = {name: as_given(name, x, x.shape[-1:], lead).copy() for name, x in (("q", Q), ("v", V))}
+    check_configurations(robot.model, states["q"])
+    return states, lead
+
+
+def state(robot: Robot | Mechanism, q: Any, v: Any) -> tuple[Any, Any, float | None, End | None]:
+    """Return q, v and the time of what is given as q, and where the trajectory ended that is gone on from.
+
+    A part of a trajectory, or one from a file, has its states only.
+    """
+    if isinstance(q, str):
+        return (robot if isinstance(robot, Robot) else robot.tree).configuration(q), v, None, None
+    if not isinstance(q, Trajectory | State):
+        return q, v, None, None
+    if v is not None:
+        raise ArgumentError(f"v is not taken where the simulation goes on from a {type(q).__name__}, which has it")
+    if isinstance(q, State):
+        return q.q, q.v, q.t, None
+    last: Any = q.end or q.final
+    return last.q, last.v, last.t, q.end or End(last.t, last.q, last.v, {}, np.empty(0), "")
+
+
+def check_configurations(model: Model, q: Array) -> None:
+    """Raise where coordinates (n, nq) stand for no configuration, as those of a quaternion of zeros do."""
+    for body in model.leading:
+        if len(body.q_index) > len(body.v_index):
+            own = q[:, body.q_index]
+            with np.errstate(all="ignore"):
+                reached = np.asarray(body.joint.integrate([*own.T], [0.0] * len(body.v_index)))
+            if not np.isfinite(reached).all():
+                wrong = own[~np.isfinite(reached).all(axis=0)][0]
                 raise ArgumentError(
-                    f"event {event.name!r} takes {port.name} of shape {port.shape}, where others take one of shape "
-                    f"{ports[port.name][1]}"
+                    f"q: {wrong.tolist()} are no coordinates of {body.joint_name!r}; a quaternion need not be "
+                    "normalised, but not be zero either: no rotation is (0, 0, 0, 1)"
                 )
-    return ports
 
 
-def input_arrays(
-    model: Model, plan: Plan, given: Mapping[str, Any], over_time: Mapping[str, Any], lead: tuple[int, ...]
-) -> dict[str, Array]:
-    """Return the arrays of all arguments and of the robot's numbers, by the names of the step."""
-    ports, state = ports_of(model, plan), {port.name for port in plan.state}
-    for name in (*given, *over_time):
-        if name not in ports:
-            hint = "; a number of the robot is given as inputs={kt.gravity: …}"
-            raise ArgumentError(f"inputs: {unknown_name('argument', name, ports)}{hint}")
-        if name in given and name in over_time:
-            raise ArgumentError(f"inputs: {name!r} is given twice, as a constant and over time")
-    usual = _defaults(plan, {*given, *over_time})
-    if missing := [name for name in ports if name not in {*given, *over_time, *usual}]:
-        who = "the controller takes" if not plan.events else "the controller and the events take"
-        raise ArgumentError(
-            f"{who} {', '.join(missing)} too: give values by inputs={{{missing[0]!r}: …}}, of a "
-            "controller's own state the first ones"
-        )
-    found = {}
-    for name, (inner, shape) in ports.items():
-        value = over_time[name] if name in over_time else given.get(name, usual.get(name))
-        found[inner] = array = as_given(f"inputs[{name!r}]", value, shape, lead, name in over_time)
-        if name in state and array.ndim == 3:
-            raise ArgumentError(f"inputs[{name!r}] is the controller's own state, of which the first value is given")
+# -- times -----------------------------------------------------------------------------------------------------------
+
+
+class Times(NamedTuple):
+    """A number of steps of one length: step k, counted from 0, begins at ``(first + k) dt + rest``.
+
+    A beginning at a multiple of dt, to rounding, is that multiple: so two simulations, of which the second goes on
+    where the first one ends, have the times of one.
+    """
+
+    dt: float
+    steps: int
+    first: float
+    rest: float
+
+    def of(self, k: Any) -> Any:
+        """Return the time at the beginning of step k."""
+        return (self.first + k) * self.dt + self.rest
+
+    def starting(self, t0: Any) -> Times:
+        """Return as many steps from another time on."""
+        if isinstance(t0, bool) or not isinstance(t0, Real) or not math.isfinite(t0):
+            raise ArgumentError(f"t0 is {t0!r}, it must be a finite number of seconds")
+        t0, dt, number = float(t0), self.dt, self.steps
+        first = float(round(t0 / dt)) if abs(t0 / dt) < 2**52 else 0.0
+        rest = t0 - first * dt
+        found = Times(dt, number, first, 0.0 if abs(rest) <= 4 * math.ulp(t0) else rest)
+        if number > 2**53 or not (found.of(0) < found.of(1) and found.of(number - 1) < found.of(number) < math.inf):
+            raise ArgumentError(
+                f"{number} steps of dt = {dt:g} s from t0 = {t0:g} s: floats cannot tell all times apart"
+            )
+        return found
+
+
+def times(dt: Any, duration: Any, steps: Any, counted: Mapping[str, int], t0: Any) -> Times:
+    """Return the times of the steps; `counted` are the numbers of steps that arrays over time have."""
+    dt, known = positive("dt", dt), dict(counted)
+    if duration is not None:
+        exact = positive("duration", duration) / dt
+        if exact > 2**53 or abs(exact - round(exact)) > _CLOSE or not round(exact):
+            raise ArgumentError(f"duration = {duration:g} s is {exact:.9g} steps of dt = {dt:g} s: give a whole number")
+        known["duration"] = round(exact)
+    if steps is not None:
+        known["steps"] = count("steps", steps)
+    if not known:
+        raise ArgumentError("how long? Give duration= in seconds, steps=, or forces over time, (steps, nv)")
+    number = next(iter(known.values()))
+    if number < 1 or any(other != number for other in known.values()):
+        shown = ", ".join(f"{name}: {n}" for name, n in known.items())
+        raise ArgumentError(f"the numbers of steps must be equal and 1 or more; they are {shown}")
+    return Times(dt, number, 0.0, 0.0).starting(t0)
+
+
+# -- physics of the joints -------------------------------------------------------------------------------------------
+
+
+def physics(model: Model, joints: object, inputs: Iterable[Any]) -> tuple[str, JointFriction, str]:
+    """Return which limits count (see `System.limits`), which friction, and the integrator where none is chosen.
+
+    Friction is the robot's own choice, if it has made one; that of which the figures are given counts whatever is
+    chosen. Where it counts it may be stiff, and is taken at the end of a step.
+    """
+    parts = joints.replace(",", " ").split() if isinstance(joints, str) else joints
+    parts = list(parts) if isinstance(parts, Iterable) else [None]
+    if None in parts or (len(parts) > 1 and ("all" in parts or "none" in parts)):
+        raise ArgumentError(f"joints is {joints!r}; it takes names out of {', '.join(JOINTS)}, or 'all' or 'none'")
+    chosen = set(JOINTS) if parts == ["all"] else set() if parts == ["none"] else set(parts)
+    for name in chosen:
+        if name not in JOINTS:
+            raise ArgumentError(f"joints: {unknown_name('part of their physics', name, (*JOINTS, 'all', 'none'))}")
+    limits = {(True, True): "all", (True, False): "position", (False, True): "effort", (False, False): "none"}
+    friction = model.friction
+    if "friction" in chosen and not (friction.damping or friction.coulomb):
+        friction = JointFriction(True, True, friction.smoothing)
+    kinds = {i.kind for i in inputs}
+    has_damping = "damping" in kinds or any(any(body.damping) for body in model.bodies)
+    has_coulomb = "friction" in kinds or any(any(body.friction) for body in model.bodies)
+    friction = JointFriction(friction.damping and has_damping, friction.coulomb and has_coulomb, friction.smoothing)
+    counts = friction.damping or friction.coulomb or kinds & {"damping", "friction"}
+    usual = "implicit_euler" if counts else "semi_implicit_euler"
+    return limits["stops" in chosen, "effort" in chosen], friction, usual
+
+
+# -- constraints of a mechanism ----------------------------------------------------------------------------------------
+
+
+def chosen_integrator(robot: Robot | Mechanism, integrator: object, contacts: ContactInputs) -> Integrator:
+    """Return the integrator that is meant: where contacts are solved, the one with impulses."""
+    if not isinstance(integrator, Integrator):
+        if not isinstance(integrator, str) or integrator not in INTEGRATORS:
+            raise ArgumentError(unknown_name("integrator", str(integrator), INTEGRATORS))
+        integrator = INTEGRATORS[integrator]
+    if isinstance(robot, Robot):
+        return integrator
+    from kinetree.constraints.time_stepping import TimeStepping, integrator_of
+
+    integrator = integrator_of(robot.model, integrator, "stick" if contacts.stick else "solved")
+    if contacts.solver is None:
+        return integrator
+    if not isinstance(integrator, TimeStepping):
+        raise ArgumentError(f"solver is for contacts that are solved; {integrator.name!r} solves none")
+    given = {name: x for name in integrator.tolerances if (x := getattr(contacts.solver, name)) is not None}
+    return replace(integrator, method=contacts.solver.method, **given)
+
+
+def contacts_of(robot: Robot | Mechanism, contacts: object) -> ContactInputs:
+    """Return what is given for the constraints of a mechanism."""
+    if contacts is None:
+        return NONE_GIVEN
+    if isinstance(robot, Robot):
+        raise ArgumentError("contacts is for the constraints of a mechanism; a robot has none")
+    return checked(contacts)
+
+
+def constraint_arrays(robot: Robot | Mechanism, contacts: ContactInputs) -> dict[str, Array]:
+    """Return what is given for constraints as arrays, by the names of the step."""
+    found: dict[str, Array] = {}
+    for name in FIELDS:
+        if (value := getattr(contacts, name)) is None:
+            continue
+        is_bool = name == "active" and np.asarray(value).dtype == bool
+        found[name] = array = real_array(name, np.asarray(value, dtype=float) if is_bool else value)
+        shape = shape_of(SHAPES[name], robot.model)
+        if array.shape[-len(shape) :] != shape:
+            parts = "; ".join(robot.model.describe(x) for x in SHAPES[name] if isinstance(x, str))
+            wanted = ", ".join(map(str, ("...", *shape)))
+            raise ArgumentError(f"{name} has shape {array.shape}, ({wanted}) is needed: {parts}")
     return found
 
 
-def _defaults(plan: Plan, given: set[str]) -> dict[str, Any]:
-    """Return what arguments are that are not given, of all functions the same."""
-    found: dict[str, Any] = {}
-    for function in (*plan.events, *((plan.controller,) if plan.controller else ())):
-        for name, value in function.defaults.items():
-            if name not in given and not np.array_equal(found.setdefault(name, value), value):
-                raise ArgumentError(
-                    f"inputs: {name!r} has two defaults, {found[name]} and {value}: it is one number to all "
-                    "functions, so give it, or give it two names"
-                )
-    return found
+def loops_of(robot: Robot | Mechanism, integrator: Integrator) -> list[tuple[Any, slice]]:
+    """Return the constraints that must hold where a simulation begins, those that no impulses reach, and their rows."""
+    if isinstance(robot, Robot):
+        return []
+    rows = zip(robot.constraints, robot.row_slices.values(), strict=True)
+    return [(c, own) for c, own in rows if not integrator.impulses or c.force_set() is None]
+
+
+def check_closed(
+    mech: Mechanism, loops: list[tuple[Any, slice]], q: Array, given: Mapping[str, Array], t: float
+) -> None:
+    """Raise where one of these constraints acts and does not hold at the configurations q (n, nq), at the time t."""
+    from kinetree.constraints.anchors import moved_anchors
+
+    first = {name: given[name][:, 0] if given[name].ndim == 3 else given[name] for name in given}
+    error = mech.constraint_error(q)
+    if "row_motion" in first:
+        motion = list[Any](first["row_motion"].reshape(-1, 3, mech.nrows).transpose(1, 2, 0))
+        error = error - np.transpose(moved_anchors(motion, t - first["since"][:, 0])[0])
+    error = abs(error)
+    if "active" in first:
+        error = error * (first["active"][:, list(mech.model.constraint_of_row)] != 0.0)
+    for constraint, own in loops:
+        worst = error[:, own].max(axis=1, initial=0.0)
+        if worst.max() > OPEN:
+            state = f" of state {np.argmax(worst)}" if len(q) > 1 else ""
+            raise ArgumentError(
+                f"the simulation begins with {constraint.label!r} open by {worst.max():.3g} (m or rad) at q{state}: "
+                "give a configuration in which the constraints hold, or active = 0 for those that do not act"
+            )

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinetree.constraints.inputs import ContactInputs
-from kinetree.errors import ArgumentError, LimitWarning, warn_user
+from kinetree.errors import ArgumentError, LimitWarning, unknown_name, warn_user
+from kinetree.functions.model_inputs import ModelInput, check_inputs
 from kinetree.glossary.symbols import RANGES
 from kinetree.graph import Port
-from kinetree.integrators import Integrator
 from kinetree.lazy import cached_property
+from kinetree.model import Model
 from kinetree.motions.quantities import read_only
 from kinetree.motions.states import End
 from kinetree.motions.trajectory import Trajectory
@@ -23,25 +24,29 @@ from kinetree.robot.limits import beyond
 from kinetree.robot.robot import Robot
 from kinetree.runtime.function import Function
 from kinetree.signatures import told
-from kinetree.simulation import constrained
 from kinetree.simulation.bound import Bound
-from kinetree.simulation.calls import OWN, own
-from kinetree.simulation.compiled import Plan, setting, step_function
-from kinetree.simulation.controllers import Controller, Law, by_name, law_of
+from kinetree.simulation.choices import Forces, Record
+from kinetree.simulation.controllers import OWN, Controller, by_name, own
 from kinetree.simulation.events import Event, events_of
-from kinetree.simulation.forces import Forces
-from kinetree.simulation.given import as_given, input_arrays, model_inputs
-from kinetree.simulation.record import Record
+from kinetree.simulation.given import (
+    Times,
+    as_given,
+    check_closed,
+    chosen_integrator,
+    constraint_arrays,
+    contacts_of,
+    loops_of,
+    physics,
+    start,
+    state,
+    times,
+)
 from kinetree.simulation.run import remembered, run
-from kinetree.simulation.starting import physics, start, usual_integrator
-from kinetree.simulation.times import Times, times
+from kinetree.simulation.step import LINEAR, SETTING, Plan, step_function
 from kinetree.validation import Array
 
 if TYPE_CHECKING:
     from kinetree.robot.mechanism import Mechanism
-
-LINEAR = ("tau", "f_ext")
-"""What changes linearly during a step, if that is chosen."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -59,13 +64,13 @@ class Simulation:
     times : Times
     lead : tuple of int
         The leading axes of the states.
-    start, values : dict of array
+    arrays : dict of array
         By the names of the step (see `Plan`): the first values of what goes from step to step, and all else; n to a
         row, with an axis of steps if they change from step to step, and flat.
     kept : dict of int
         What is kept, and its length.
     record : Record
-    law : Law
+    controller : Controller, or None
     before : End, or None
         Where the trajectory ended from which it goes on.
     progress : callable, or None
@@ -75,11 +80,10 @@ class Simulation:
     plan: Plan
     times: Times
     lead: tuple[int, ...]
-    start: Mapping[str, Array]
-    values: Mapping[str, Array]
+    arrays: Mapping[str, Array]
     kept: Mapping[str, int]
     record: Record
-    law: Law
+    controller: Controller | None
     before: End | None = None
     progress: Callable[[int, int], object] | None = None
     _bound: list[Bound] = field(default_factory=list, init=False)
@@ -90,9 +94,24 @@ class Simulation:
         return self.robot if isinstance(self.robot, Robot) else self.robot.tree
 
     @property
+    def callback(self) -> Callable[..., Any] | None:
+        """The controller in Python, if there is one."""
+        return self.controller.law if self.controller and not self.plan.controller else None
+
+    @property
+    def period(self) -> int:
+        """How many steps there are from one call of a controller whose forces are held to the next."""
+        return (self.controller and self.controller.every) or 1
+
+    @cached_property
+    def carried(self) -> tuple[str, ...]:
+        """The names of what goes from step to step."""
+        return tuple(self.plan.carried(self.robot.model))
+
+    @property
     def given(self) -> dict[str, Array]:
         """What is given to the step; of what changes linearly the values at the beginning and at the end."""
-        given = dict(self.values)
+        given = {name: x for name, x in self.arrays.items() if name not in self.carried}
         for name in LINEAR if self.plan.linear else ():
             if name in given:
                 whole = given[name]
@@ -111,12 +130,8 @@ class Simulation:
     @cached_property
     def record_times(self) -> Array:
         """The times of what is kept (read-only)."""
-        return read_only(self.times.of(self._recorded))
-
-    @cached_property
-    def _recorded(self) -> Array:
-        """After how many steps something is kept."""
-        return np.arange(1 + self.times.steps // self.record.every, dtype=np.float64) * self.record.every
+        every = self.record.every
+        return read_only(self.times.of(np.arange(1 + self.times.steps // every, dtype=np.float64) * every))
 
     @cached_property
     def unstopped(self) -> tuple[Array, Any]:
@@ -125,13 +140,14 @@ class Simulation:
 
     @cached_property
     def stops(self) -> tuple[Array, Array] | None:
-        """The lower and the upper limits of the joints where they are stops that push back."""
-        return (self.tree.lower_limits, self.tree.upper_limits) if self.plan.has_soft_stops else None
+        """The limits of the joints where they are springs that push back; where contacts are solved they are rows."""
+        soft = self.plan.limits in ("position", "all") and not self.plan.integrator.impulses
+        return (self.tree.lower_limits, self.tree.upper_limits) if soft else None
 
     @cached_property
-    def has_loops(self) -> bool:
-        """Whether there are constraints that must hold at the beginning."""
-        return constrained.must_hold(self.robot, self.plan.integrator)
+    def loops(self) -> list[tuple[Any, slice]]:
+        """The constraints that must hold at the beginning, and their rows."""
+        return loops_of(self.robot, self.plan.integrator)
 
     @cached_property
     def step(self) -> Function:
@@ -146,21 +162,19 @@ class Simulation:
 
     def clocked(self) -> dict[str, Any]:
         """Return what a step is told of the time."""
-        clock = self.times
-        over_time = "row_motion" in self.values and self.values["row_motion"].ndim == 3
-        since = clock.of(np.arange(clock.steps))[:, None] if over_time else 0.0
-        period = self.law.period or 1
-        return {"dt": clock.dt, "t0": clock.rest, "begin": clock.first, "period": period, "since": since}
+        clock, row_motion = self.times, self.arrays.get("row_motion")
+        since = 0.0 if row_motion is None or row_motion.ndim == 2 else clock.of(np.arange(clock.steps))[:, None]
+        return {"dt": clock.dt, "t0": clock.rest, "begin": clock.first, "period": self.period, "since": since}
 
-    def check_start(self, before: End | None) -> None:
+    def check_start(self) -> None:
         """Raise where constraints do not hold at the beginning; warn where joints are beyond their stops.
 
         They may be where the simulation goes on from another one: stops give way.
         """
-        q = self.start["q"]
-        if self.has_loops and not isinstance(self.robot, Robot):
-            constrained.check_closed(self.robot, self.plan.integrator, q, self.values, self.times.of(0))
-        if self.stops and before is None and np.count_nonzero((q < self.stops[0]) | (q > self.stops[1])):
+        q = self.arrays["q"]
+        if self.loops and not isinstance(self.robot, Robot):
+            check_closed(self.robot, self.loops, q, self.arrays, self.times.of(0))
+        if self.stops and self.before is None and np.count_nonzero((q < self.stops[0]) | (q > self.stops[1])):
             for extreme in (q.max(axis=0), q.min(axis=0)):
                 if told := beyond(self.robot.model.leading, extreme):
                     warn_user(
@@ -171,15 +185,15 @@ class Simulation:
 
     def first_value(self, event: Event) -> Array:
         """Return what the condition of an event is at the beginning."""
-        known = {"q": self.start["q"], "v": self.start["v"], "t": np.float64(self.times.of(0))}
-        everyone = np.arange(len(self.start["q"]))
-        return np.asarray(event(known | self.arguments(event.parameters, self.start, everyone, 0 * everyone)))
+        known = {"q": self.arrays["q"], "v": self.arrays["v"], "t": np.float64(self.times.of(0))}
+        everyone = np.arange(len(self.arrays["q"]))
+        return np.asarray(event(known | self.arguments(event.parameters, self.arrays, everyone, 0 * everyone)))
 
     def arguments(self, ports: Sequence[Port], carried: Mapping[str, Array], robots: Any, done: Any) -> dict[str, Any]:
         """Return what a user's function is given for some of the robots, of which each has done so many steps."""
         found = {}
         for port in ports:
-            array = (carried if own(port) in carried else self.values)[own(port)][robots]
+            array = (carried if own(port) in carried else self.arrays)[own(port)][robots]
             if array.ndim == 3:
                 array = array[np.arange(len(robots)), np.minimum(done, array.shape[1] - 1)]
             found[port.name] = array.reshape(len(robots), *port.shape)
@@ -243,61 +257,93 @@ def planned(
         raise ArgumentError(f"progress takes a function of the steps done and of all, not {progress!r}")
     model, inputs = robot.model, {} if inputs is None else inputs
     controller, forces, record = Controller.of(controller), Forces.of(forces), Record.of(record)
-    contacts = constrained.inputs_of(robot, contacts)
-    begin, law, events = start(robot, q, v), law_of(model, controller), events_of(model, events)
-    values, numbers = by_name("inputs", inputs), model_inputs(model, inputs)
-    limits, friction = physics(model, joints, numbers)
-    method: Integrator = constrained.chosen_integrator(
-        robot, integrator or usual_integrator(friction, numbers), contacts
-    )
-    acting = {"tau": np.zeros(robot.nv)} | forces.arrays(robot)
-    acting |= constrained.arrays(robot, contacts)
+    contacts = contacts_of(robot, contacts)
+    q, v, t0, before = state(robot, q, v)
+    begin, lead = start(robot, q, v)
+    law, events, values = controller and controller.compiled(model), events_of(model, events), by_name("inputs", inputs)
+    numbers = tuple(key for key in inputs if isinstance(key, ModelInput))
+    check_inputs(model, numbers)
+    limits, friction, usual = physics(model, joints, numbers)
+    method = chosen_integrator(robot, integrator or usual, contacts)
+    acting = {"tau": np.zeros(robot.nv)} | forces.arrays(robot) | constraint_arrays(robot, contacts)
     plan = Plan(
         integrator=method.untuned,
         limits=limits,
         f_ext_frame=forces.frame,
-        controller=law.compiled,
-        events=events,
-        sampled=law.is_sampled,
-        wrenches="f_ext" in acting,
-        of_constraints=tuple(name for name in acting if name not in LINEAR),
-        linear=forces.interpolation == "linear",
-        smooth=False,
         friction=friction,
         inputs=numbers,
+        acting=tuple(acting),
+        linear=forces.interpolation == "linear",
+        sampled=bool(controller) and (law is None or controller.every is not None or bool(law.state)),
+        smooth=False,
+        controller=law,
+        events=events,
     )
     if controller is not None:
         if twice := values.keys() & controller.inputs.keys():
             raise ArgumentError(f"inputs: {min(twice)!r} is given by the controller too")
         values |= controller.inputs
-    if begin.before is not None:
-        values = {p.name: x for p in plan.state if (x := begin.before.controller.get(p.name)) is not None} | values
-    shapes = {name: constrained.of_shape(robot, name) for name in acting}
-    arrays = {name: as_given(name, x, shapes[name], begin.lead) for name, x in acting.items()}
+    if before is not None:
+        values = {p.name: x for p in plan.state if (x := before.controller.get(p.name)) is not None} | values
+    shapes, given = plan.shapes(model), plan.given(model)
+    arrays = {name: as_given(name, x, shapes[name], lead) for name, x in acting.items()}
     for name in RANGES.keys() & arrays.keys():
         RANGES[name].check(name, arrays[name])
-    arrays |= input_arrays(model, plan, values, {} if controller is None else controller.over_time, begin.lead)
+    arrays |= _input_arrays(model, plan, values, {} if controller is None else controller.over_time, lead)
     changing = {name: x.shape[1] - (plan.linear and name in LINEAR) for name, x in arrays.items() if x.ndim == 3}
     plan = plan._replace(smooth=not (plan.sampled or changing))
-    clock = times(dt, duration, steps, {name.removeprefix(OWN): n for name, n in changing.items()}, begin.t)
-    n, shapes = len(begin.q), plan.carried(model)
-    carried = {"q": begin.q, "v": begin.v, "step": np.full((n, 1), clock.first)}
-    carried |= {name: x for name, x in arrays.items() if name in shapes}
-    carried |= {name: np.zeros((n, math.prod(shape))) for name, shape in shapes.items() if name not in carried}
-    given = {name: x for name, x in arrays.items() if name not in shapes}
-    if record.memory:  # which may be where these are
-        carried, given = ({k: record.apart(x) for k, x in x.items()} for x in (carried, given))
-    kept = record.sizes(model, method, clock.steps)
-    made = Simulation(robot, plan, clock, begin.lead, carried, given, kept, record, law, begin.before, progress)
-    constants = made.clocked() | {setting(name): x for name, x in method.settings.items()}
-    given |= {name: full(n, x) for name, x in constants.items() if name in plan.given(model)}
-    made.check_start(begin.before)
+    clock = times(dt, duration, steps, {name.removeprefix(OWN): n for name, n in changing.items()}, t0 or 0.0)
+    kept, n = record.sizes(model, method, clock.steps), math.prod(lead)
+    arrays |= begin | {"step": np.full((n, 1), clock.first)}
+    if record.out:  # which may be where these are
+        arrays = {name: record.apart(x) for name, x in arrays.items()}
+    zeros = {name: np.zeros((n, math.prod(shape))) for name, shape in plan.carried(model).items()}
+    arrays = zeros | arrays
+    made = Simulation(robot, plan, clock, lead, arrays, kept, record, controller, before, progress)
+    constants = made.clocked() | {SETTING + name: x for name, x in method.settings.items()}
+    arrays |= {name: _full(n, x) for name, x in constants.items() if name in given}
+    made.check_start()
     for k, event in enumerate(events):
-        carried["event_values"][:, k] = made.first_value(event)
+        arrays["event_values"][:, k] = made.first_value(event)
     return made
 
 
-def full(n: int, value: Any) -> Array:
+def _input_arrays(
+    model: Model, plan: Plan, given: Mapping[str, Any], over_time: Mapping[str, Any], lead: tuple[int, ...]
+) -> dict[str, Array]:
+    """Return the arrays of all arguments and of the robot's numbers, by the names of the step."""
+    ports, state = plan.ports(model), {port.name for port in plan.state}
+    for name in (*given, *over_time):
+        if name not in ports:
+            hint = "; a number of the robot is given as inputs={kt.gravity: …}"
+            raise ArgumentError(f"inputs: {unknown_name('argument', name, ports)}{hint}")
+        if name in given and name in over_time:
+            raise ArgumentError(f"inputs: {name!r} is given twice, as a constant and over time")
+    values = {**given, **over_time}
+    usual: dict[str, Any] = {}
+    for function in (*plan.events, *((plan.controller,) if plan.controller else ())):
+        for name, value in function.defaults.items():
+            if name not in values and not np.array_equal(usual.setdefault(name, value), value):
+                raise ArgumentError(
+                    f"inputs: {name!r} has two defaults, {usual[name]} and {value}: it is one number to all "
+                    "functions, so give it, or give it two names"
+                )
+    values = usual | values
+    if missing := [name for name in ports if name not in values]:
+        who = "the controller takes" if not plan.events else "the controller and the events take"
+        raise ArgumentError(
+            f"{who} {', '.join(missing)} too: give values by inputs={{{missing[0]!r}: …}}, of a "
+            "controller's own state the first ones"
+        )
+    found = {}
+    for name, (inner, shape) in ports.items():
+        found[inner] = array = as_given(f"inputs[{name!r}]", values[name], shape, lead, name in over_time)
+        if name in state and array.ndim == 3:
+            raise ArgumentError(f"inputs[{name!r}] is the controller's own state, of which the first value is given")
+    return found
+
+
+def _full(n: int, value: Any) -> Array:
     """Return one value for n states, as an array of one of them."""
     value = np.asarray(value, float)
     return np.broadcast_to(value, (n, *(value.shape or (1,))))

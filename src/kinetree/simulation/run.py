@@ -5,22 +5,24 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
+import math
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kinetree.errors import ArgumentError
+from kinetree.errors import ArgumentError, SimulationWarning, warn_user
+from kinetree.integrators import StopReason
 from kinetree.motions.states import End
 from kinetree.motions.trajectory import Trajectory
 from kinetree.robot.robot import Robot
 from kinetree.runtime.function import Function
-from kinetree.simulation.calls import own
-from kinetree.simulation.compiled import MOVING, Plan, observer
+from kinetree.simulation.controllers import own
 from kinetree.simulation.events import FIRST_EVENT, LOGS, History
+from kinetree.simulation.given import check_configurations
 from kinetree.simulation.rollout import PIECE_SECONDS, Rollout
-from kinetree.simulation.trouble import stops, warn_of_trouble
+from kinetree.simulation.step import LINEAR, MOVING, NOT_FINITE, Plan, observer
 from kinetree.validation import MASKED, Array, has_masked_entries
 
 if TYPE_CHECKING:
@@ -32,6 +34,19 @@ _NO_MORE = 2.0**60
 
 _REMEMBERED = 16
 """Compiled simulations that a robot keeps."""
+
+
+ADVICE = {
+    StopReason.NOT_FINITE: "try a shorter dt, integrator='implicit_euler' for stiff joints, or smaller forces and "
+    "gains",
+    StopReason.CONTROLLER: "its joint forces must be finite in all states on the way",
+    StopReason.TOO_MANY_STEPS: "try a larger rtol, joints without 'friction', or integrator='implicit_euler' for what "
+    "is stiff",
+}
+"""What to do about reasons that nobody has asked for."""
+
+HUGE = 1e50
+"""Coordinates and velocities beyond this one are of a motion that diverges, whatever a controller makes of them."""
 
 
 class SimulationInterrupted(KeyboardInterrupt):
@@ -53,58 +68,50 @@ class SimulationInterrupted(KeyboardInterrupt):
 
 def run(s: Simulation) -> Trajectory:
     """Return the motion that is asked for."""
-    n, total = len(s.start["q"]), s.times.steps
-    rows = total // s.record.every
+    n, total, every = len(s.arrays["q"]), s.times.steps, s.record.every
+    rows = total // every
     kept = {
         name: s.record.array(name, (*s.lead, 1 + rows, size)).reshape(n, 1 + rows, size)
         for name, size in s.kept.items()
     }
-    observed = s.plan.without_events.carried(s.robot.model) if {"a", "tau", "f"} & {*kept} else {}
-    seen = ({*observed} - {"memory", "reason"}) | ({"memory"} if _impulses(s) else set())
-    start = {name: x.copy() for name, x in s.start.items()}
+    start = {name: s.arrays[name].copy() for name in s.carried}
     if "memory" in start:
-        start["memory"][...] = memory(s, s.before)
-    records = {name: np.empty((n, rows, start[name].shape[1])) for name in seen - {"q", "v"}}
+        start["memory"][...] = memory(s)
+    observed = s.plan._replace(events=()).carried(s.robot.model) if {"a", "tau", "f"} & {*kept} else {}
+    seen = ({*observed} - {"memory", "reason", "q", "v"}) | ({"memory"} if _impulses(s) else set())
+    records = {name: np.empty((n, rows, start[name].shape[1])) for name in seen}
     for name in ("q", "v"):
         kept[name][:, 0] = start[name]
         records[name] = kept[name][:, 1:]
     first = {name: start[name].copy() for name in records}
-    logs = {name: start[name] for name in LOGS if name in start}
-    rollout = Rollout(s.step, start, s.given, records, logs)
+    rollout = Rollout(s.step, start, s.given, records, {name: start[name] for name in LOGS if name in start})
     history = History(s.robot.model, s.plan.events, s.lead, s.times)
-    pieces = rollout.run(total, s.record.every) if s.law.callback is None else with_callback(s, rollout, first)
-    told = time.perf_counter()
+    hold = s.callback and functools.partial(_hold, s, s.callback, rollout, first)
+    shown = time.perf_counter()
     try:
-        for _ in pieces:
+        for _ in rollout.run(total, every, hold, s.period):
             history.take(rollout.logs, rollout.done)
-            if s.progress is not None and (rollout.done == total or time.perf_counter() - told > PIECE_SECONDS / 2):
+            if s.progress is not None and (rollout.done == total or time.perf_counter() - shown > PIECE_SECONDS / 2):
                 s.progress(rollout.done, total)
-                told = time.perf_counter()
+                shown = time.perf_counter()
         return _trajectory(s, kept, rollout, first, history)
     except KeyboardInterrupt:
         raise SimulationInterrupted(_trajectory(s, kept, rollout, first, history)) from None
 
 
-def with_callback(s: Simulation, rollout: Rollout, first: dict[str, Array]) -> Iterator[None]:
-    """Call a controller in Python at each step or every so many, and yield after each step."""
-    shape, period = (*s.lead, s.robot.nv), s.law.period or 1
-    callback = s.law.callback
-    assert callback is not None
-    while (done := rollout.done) < s.times.steps:
-        if done % period == 0:
-            q, v = (rollout.carried[name].reshape(*s.lead, -1).copy() for name in ("q", "v"))
-            held, tau = rollout.carried["held"], callback(q, v, s.times.of(done))
-            moving = None if rollout.all_move else rollout.carried["reason"] == MOVING
-            if moving is None and type(tau) is np.ndarray and tau.shape == shape and tau.dtype == np.float64:
-                held[...] = tau.reshape(held.shape)
-            else:
-                np.copyto(held, _joint_forces(tau, shape).reshape(held.shape), where=True if moving is None else moving)
-        if done % s.record.every == 0 and "held" in first:  # what is applied from this record on
-            row = done // s.record.every
-            (rollout.records["held"][:, row - 1] if row else first["held"])[...] = rollout.carried["held"]
-        rollout.one(s.record.every)
-        rollout.end(s.times.steps, s.record.every)
-        yield
+def _hold(s: Simulation, callback: Callable[..., Any], rollout: Rollout, first: dict[str, Array]) -> None:
+    """Call a controller in Python, and hold its joint forces from now on; those of a robot that has stopped stay."""
+    lead, done, carried = s.lead, rollout.done, rollout.carried
+    q, v, held = carried["q"].reshape(*lead, -1).copy(), carried["v"].reshape(*lead, -1).copy(), carried["held"]
+    tau, shape = callback(q, v, s.times.of(done)), (*lead, held.shape[1])
+    moving: Any = not np.count_nonzero(carried["reason"]) or carried["reason"] == MOVING
+    if moving is True and type(tau) is np.ndarray and tau.shape == shape and tau.dtype == np.float64:
+        held[...] = tau.reshape(held.shape)
+    else:
+        np.copyto(held, _joint_forces(tau, shape).reshape(held.shape), where=moving)
+    if done % s.record.every == 0 and "held" in first:  # what is applied from this record on
+        row = done // s.record.every
+        (rollout.records["held"][:, row - 1] if row else first["held"])[...] = held
 
 
 def _joint_forces(tau: Any, shape: tuple[int, ...]) -> Array:
@@ -134,6 +141,9 @@ def remembered(robot: Robot | Mechanism, make: Callable[..., Function], plan: Pl
     return found
 
 
+# -- the trajectory --------------------------------------------------------------------------------------------------
+
+
 def _trajectory(
     s: Simulation, kept: dict[str, Array], rollout: Rollout, first: dict[str, Array], history: History
 ) -> Trajectory:
@@ -142,9 +152,11 @@ def _trajectory(
     history.take(rollout.logs, done)  # those of a piece that was just done when it was interrupted
     rows = 1 + done // s.record.every
     kept = {name: array[:, :rows] for name, array in kept.items()}
-    if _impulses(s):
-        kept["f"][...] = _forces(s, rollout, rows)
-    observed = [name for name in ("tau", "a", "f") if name in kept and not (name == "f" and _impulses(s))]
+    observed = [name for name in ("tau", "a", "f") if name in kept]
+    if _impulses(s):  # those of the steps that ended in the states that are kept, none at the beginning
+        observed.remove("f")
+        kept["f"][:, :1] = 0.0
+        kept["f"][:, 1:] = rollout.records["memory"][:, : rows - 1, : s.kept["f"]] / s.times.dt
     if observed:
         results = _observed(s, rollout, first, rows)
         for name in observed:
@@ -161,9 +173,10 @@ def motion(
     left = {name: x.copy() for name, x in carried.items() if name in ("memory", "event_counts")}
     counts = functools.partial(_counts, s.plan, left, lead)
     if stopped := np.count_nonzero(carried["reason"]):
-        stopped_at, reasons = stops(s, carried)
-    if stopped or _unsolved(s.plan, carried):
-        warn_of_trouble(s, stopped_at, reasons, counts())
+        stopped_at, reasons = _stops(s, carried)
+    unsolved = dict(s.plan.integrator.counts).get("unsolved")
+    if stopped or (unsolved is not None and np.count_nonzero(carried["memory"][:, unsolved])):
+        _warn(s, stopped_at, reasons, counts())
     return Trajectory.of_arrays(
         s.tree,
         s.record_times[:rows],
@@ -179,7 +192,7 @@ def motion(
 
 def _at_records(s: Simulation, name: str, rows: int) -> Array:
     """Return what is given in the states that are kept, with one row where it does not change."""
-    array = s.values[name]
+    array = s.arrays[name]
     if array.ndim == 3:
         array = array[:, np.minimum(np.arange(rows) * s.record.every, array.shape[1] - 1)]
     return array.reshape(*s.lead, -1, array.shape[-1]).copy()  # it may be the caller's
@@ -197,9 +210,10 @@ def _end(s: Simulation, carried: Mapping[str, Array], t: float, moving: bool) ->
     return End(t, q, v, state, memory, _acting(s) if memory.size else "")
 
 
-def memory(s: Simulation, before: End | None) -> Array | float:
+def memory(s: Simulation) -> Array | float:
     """Return what the integrator begins with: what it carried, where it goes on under the same; else zeros."""
-    if before is None or before.memory.shape != s.start["memory"].shape or before.t != s.times.of(0):
+    before = s.before
+    if before is None or before.memory.shape != s.arrays["memory"].shape or before.t != s.times.of(0):
         return 0.0
     return before.memory if before.acting == _acting(s) != "" else 0.0
 
@@ -230,54 +244,96 @@ def _counts(plan: Plan, carried: Mapping[str, Array], lead: tuple[int, ...]) -> 
     return found
 
 
-def _unsolved(plan: Plan, carried: Mapping[str, Array]) -> bool:
-    """Return whether there are contacts that were not solved."""
-    k = dict(plan.integrator.counts).get("unsolved")
-    return k is not None and bool(np.count_nonzero(carried["memory"][:, k]))
-
-
 def _impulses(s: Simulation) -> bool:
     """Return whether forces are to be kept that are impulses, which the integrator carries in its memory."""
     return "f" in s.kept and s.plan.integrator.impulses
 
 
-def _forces(s: Simulation, rollout: Rollout, rows: int) -> Array:
-    """Return the forces in the states that are kept: those of the steps that ended there, none at the beginning."""
-    found = np.zeros((len(s.start["q"]), rows, s.kept["f"]))
-    found[:, 1:] = rollout.records["memory"][:, : rows - 1, : found.shape[-1]] / s.times.dt
-    return found
-
-
 def _observed(s: Simulation, rollout: Rollout, first: dict[str, Array], rows: int) -> Any:
     """Return the joint forces and accelerations in the states that are kept."""
-    values, given = {}, s.given
-    function = remembered(s.robot, observer, s.plan.without_events)
+    function, carried, given = remembered(s.robot, observer, s.plan._replace(events=())), rollout.carried, s.given
+    values = {}
     for port in function.spec.inputs:
-        name = port.name
-        if name in rollout.records:
-            array = np.concatenate([first[name][:, None], rollout.records[name][:, : rows - 1]], axis=1)
-        elif name in rollout.carried:
-            array = rollout.carried[name][:, None]
+        if port.name in rollout.records:
+            record = rollout.records[port.name][:, : rows - 1]
+            values[port.name] = np.concatenate([first[port.name][:, None], record], axis=1)
         else:
-            array = given[name]
-            array = array[:, None] if array.ndim == 2 else array
-        values[name] = array
+            array = carried[port.name] if port.name in carried else given[port.name]
+            values[port.name] = array if array.ndim == 3 else array[:, None]
     if s.plan.controller is not None and s.plan.sampled:
         # at the end, and at events that stop a robot, joint forces are those still held: no step begins there
-        reason = rollout.carried["reason"]
-        ended = (values["step"] == rollout.carried["step"][:, None]) & ((reason == MOVING) | (reason >= FIRST_EVENT))[
-            :, None
-        ]
+        reason = carried["reason"]
+        ended = (values["step"] == carried["step"][:, None]) & ((reason == MOVING) | (reason >= FIRST_EVENT))[:, None]
         values["period"] = np.where(ended, _NO_MORE, values["period"])
-    changing = [name for name, array in given.items() if array.ndim == 3]
-    if changing:
+    if changing := [name for name, array in given.items() if array.ndim == 3]:
         # the step in which each state is, and which part of it is done: 0 but at the very end, and where it stopped
         done = values["step"] - s.times.first
         step = np.minimum(np.floor(done).astype(np.intp), s.times.steps - 1)
         values |= {name: np.take_along_axis(values[name], step, axis=1) for name in changing}
-        for name in (name for name in ("tau", "f_ext") if name + "_end" in changing):
+        for name in (name for name in LINEAR if name + "_end" in changing):
             part, end = done - step, values[name + "_end"]
             values[name] = values[name + "_end"] = (1.0 - part) * values[name] + part * end
-    for port in function.spec.inputs:
-        values[port.name] = values[port.name].reshape(*values[port.name].shape[:2], *port.shape)
-    return function(**values)
+    return function(
+        **{p.name: values[p.name].reshape(*values[p.name].shape[:2], *p.shape) for p in function.spec.inputs}
+    )
+
+
+# -- robots that stop without being told to, and contacts that are not solved ----------------------------------------
+
+
+def _stops(s: Simulation, carried: Mapping[str, Array]) -> tuple[Array, Any]:
+    """Return when and why robots have stopped: NaN and None where they have not."""
+    reason, done = carried["reason"][:, 0].astype(np.intp), carried["step"][:, 0] - s.times.first
+    why = np.array(s.plan.reasons, dtype=object)[reason]
+    lost = np.flatnonzero(reason == NOT_FINITE)
+    if lost.size:
+        check_configurations(s.robot.model, carried["q"][lost[done[lost] == 0.0]])
+        why[lost[_controller_failed(s, carried, lost)]] = StopReason.CONTROLLER
+    at = np.where(reason == MOVING, math.nan, s.times.of(done))
+    return at.reshape(s.lead), why.reshape(s.lead)
+
+
+def _controller_failed(s: Simulation, carried: Mapping[str, Array], robots: Any) -> Any:
+    """Return for which of these robots the controller's forces are not finite, in the step that is not."""
+    law, dt = s.plan.controller, s.times.dt
+    q, v, step = (carried[name][robots] for name in ("q", "v", "step"))
+    t, done = s.times.of(step[:, 0] - s.times.first), step[:, 0] - s.times.first
+    if law is None:
+        failed = ~np.isfinite(carried["held"][robots] if "held" in carried else np.zeros((len(robots), 1))).all(axis=1)
+    else:
+        values = s.arguments((*law.parameters, *law.state), carried, robots, done.astype(np.intp))
+        states = [(t, q)]
+        if not s.plan.sampled:
+            states.append((t + dt, s.tree.integrate(q, dt * v)))
+        forces = [law({"q": x, "v": v, "t": y, "dt": np.full_like(t, s.period * dt)} | values)[0] for y, x in states]
+        failed = ~np.isfinite(np.hstack(forces)).all(axis=1)
+        failed &= done % s.period == 0.0
+    return failed & (abs(np.hstack([q, v])).max(axis=1) < HUGE)
+
+
+def _warn(s: Simulation, stopped_at: Array, reasons: Any, counts: Mapping[str, Array]) -> None:
+    """Warn of robots that nobody has asked to stop, and of contacts that were not solved: once of each."""
+    for reason, advice in ADVICE.items():
+        failed = np.array([x is reason for x in reasons.ravel()]).reshape(reasons.shape)
+        if failed.any():
+            first = np.where(failed, stopped_at, math.inf)
+            who = _which(s, first.argmin(), failed)
+            warn_user(f"{who} stopped at t = {first.min():g} s, {reason}: {advice}", SimulationWarning)
+    if "unsolved" in counts and np.count_nonzero(unsolved := counts["unsolved"]):
+        k = int(np.where(unsolved > 0, counts["worst_residual"], -1.0).argmax())
+        number, worst, t = (float(np.ravel(counts[x])[k]) for x in ("unsolved", "worst_residual", "worst_at"))
+        warn_user(
+            f"contacts were not solved to the tolerance in {number:.0f} of {s.times.steps} steps of "
+            f"{_which(s, k, unsolved > 0)}; the largest residual is {worst:.2g} m/s, at t = {t:g} s: more "
+            "max_iterations, a shorter dt or less friction (trajectory.counts has them all)",
+            SimulationWarning,
+        )
+
+
+def _which(s: Simulation, k: int | np.intp, such: Any) -> str:
+    """Return the name of a robot, with its index in the batch and how many such there are."""
+    if not s.lead:
+        return repr(s.tree.name)
+    index = ", ".join(str(i) for i in np.unravel_index(int(k), s.lead))
+    others = int(np.count_nonzero(such)) - 1
+    return f"robot [{index}]" + (f" (and {others} more)" if others else "")

@@ -15,11 +15,10 @@ from kinetree.motions.trajectory import Trajectory
 from kinetree.robot.robot import Robot
 from kinetree.runtime.function import Function
 from kinetree.signatures import wrong_call
+from kinetree.simulation.choices import Forces, Record
 from kinetree.simulation.controllers import Controller
 from kinetree.simulation.events import Event
-from kinetree.simulation.forces import Forces
 from kinetree.simulation.plan import Simulation, planned
-from kinetree.simulation.record import Record
 from kinetree.validation import Array
 
 if TYPE_CHECKING:

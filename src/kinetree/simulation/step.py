@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from kinetree.algorithms.table import table_of
+from kinetree.errors import ArgumentError
 from kinetree.functions.model_inputs import ModelInput, traced, traced_model, with_inputs
 from kinetree.functions.of_robot import identity
 from kinetree.glossary.symbols import SHAPES, shape_of
@@ -18,51 +19,33 @@ from kinetree.runtime.function import Function
 from kinetree.runtime.spec import FunctionSpec
 from kinetree.scalars.column import Column
 from kinetree.scalars.functions import Scalar, select_less
-from kinetree.simulation.calls import called, controlled, flat, own, sampled
-from kinetree.simulation.controllers import CompiledLaw
-from kinetree.simulation.events import FIRST_EVENT, Event
-from kinetree.simulation.locating import located, logged
+from kinetree.simulation.controllers import CompiledLaw, called, controlled, flat, own, sampled
+from kinetree.simulation.events import Event, located
 
 MOVING, NOT_FINITE, FAILED = 0.0, 1.0, 2.0
 """Why a robot has stopped, as carried from step to step; then come the events."""
 
+LINEAR = ("tau", "f_ext")
+"""What changes linearly during a step, if that is chosen; all else that acts is for constraints."""
+
+SETTING = "integrator_"
+"""With which the step's names of numbers for the integrator begin."""
+
 
 class Plan(NamedTuple):
-    """What the compiled step of a simulation depends on, besides the robot.
-
-    Attributes
-    ----------
-    integrator : Integrator
-    limits, f_ext_frame : str
-        As in `System`.
-    controller : CompiledLaw, optional
-    events : tuple of Event
-    sampled : bool
-        Whether the controller is called at the beginning of some steps, and its joint forces are held between.
-    wrenches, linear : bool
-        Whether there are wrenches on the bodies; whether these and the joint forces change linearly during a step.
-    of_constraints : tuple of str
-        What is given for the constraints of a mechanism: "active", "restitution", "friction", "slots", "row_motion".
-    smooth : bool
-        Whether what acts is smooth from step to step too: nothing changes with the steps.
-    friction : JointFriction
-        Which friction of the joints counts.
-    inputs : tuple of ModelInput
-        The robot's numbers that are given.
-    """
+    """What the compiled step of a simulation depends on, besides the robot."""
 
     integrator: Integrator
-    limits: str
+    limits: str  # this and the next one as in `System`
     f_ext_frame: str
+    friction: JointFriction  # which of the joints' counts
+    inputs: tuple[ModelInput, ...]  # the robot's numbers that are given
+    acting: tuple[str, ...]  # "tau", and what is given of "f_ext" and, for constraints, "active", "friction", …
+    linear: bool  # whether forces change linearly during a step
+    sampled: bool  # whether the controller is called at the beginning of some steps, and its forces are held between
+    smooth: bool  # whether what acts is smooth from step to step too: nothing changes with the steps
     controller: CompiledLaw | None
     events: tuple[Event, ...]
-    sampled: bool
-    wrenches: bool
-    of_constraints: tuple[str, ...]
-    linear: bool
-    smooth: bool
-    friction: JointFriction
-    inputs: tuple[ModelInput, ...]
 
     def carried(self, model: Model) -> dict[str, tuple[int, ...]]:
         """Return the shapes of what goes from step to step."""
@@ -77,20 +60,27 @@ class Plan(NamedTuple):
             shapes["event_log"] = (n,)
         return shapes | {own(port): port.shape for port in self.state}
 
+    def given(self, model: Model) -> dict[str, tuple[int, ...]]:
+        """Return the shapes of what is given."""
+        shapes: dict[str, tuple[int, ...]] = {"dt": (), "t0": ()}
+        if self.sampled:
+            shapes |= {"begin": (), "period": ()}
+        shapes |= self.shapes(model)
+        if "row_motion" in self.acting:
+            shapes["since"] = ()
+        if self.linear:
+            shapes |= {name + "_end": shapes[name] for name in LINEAR if name in shapes}
+        shapes |= {SETTING + name: () for name in self.integrator.tolerances}
+        return shapes | {own(port): port.shape for port in self.parameters}
+
+    def shapes(self, model: Model) -> dict[str, tuple[int, ...]]:
+        """Return the shapes of what acts."""
+        return {name: shape_of(SHAPES[name], model) for name in self.acting}
+
     @property
     def reasons(self) -> list[StopReason | str | None]:
         """Why a robot has stopped, by the number that is carried."""
         return [None, StopReason.NOT_FINITE, self.integrator.failure, *(event.name for event in self.events)]
-
-    @property
-    def has_soft_stops(self) -> bool:
-        """Whether stops are springs that push back; where contacts are solved they are rows of these."""
-        return self.limits in ("position", "all") and not self.integrator.impulses
-
-    @property
-    def without_events(self) -> Plan:
-        """The same without events."""
-        return self._replace(events=())
 
     @property
     def state(self) -> tuple[Port, ...]:
@@ -104,25 +94,25 @@ class Plan(NamedTuple):
         ports |= {port.name: port for port in (self.controller.parameters if self.controller else ())}
         return tuple(port for port in ports.values() if port.name not in (p.name for p in self.state))
 
-    def given(self, model: Model) -> dict[str, tuple[int, ...]]:
-        """Return the shapes of what is given."""
-        shapes: dict[str, tuple[int, ...]] = {"dt": (), "t0": (), "tau": (model.nv,)}
-        if self.sampled:
-            shapes |= {"begin": (), "period": ()}
-        if self.wrenches:
-            shapes["f_ext"] = (model.nb, 6)
-        shapes |= {name: shape_of(SHAPES[name], model) for name in self.of_constraints}
-        if "row_motion" in self.of_constraints:
-            shapes["since"] = ()
-        if self.linear:
-            shapes |= {name + "_end": shapes[name] for name in ("tau", "f_ext") if name in shapes}
-        shapes |= {setting(name): () for name in self.integrator.tolerances}
-        return shapes | {own(port): port.shape for port in self.parameters}
-
-
-def setting(name: str) -> str:
-    """Return the name in the step of a number for the integrator."""
-    return "integrator_" + name
+    def ports(self, model: Model) -> dict[str, tuple[str, tuple[int, ...]]]:
+        """Return the names in the step, and the shapes, of all arguments and of the robot's numbers that are given."""
+        ports = {i.name: (i.name, i.port(model).shape) for i in self.inputs}
+        for name in {*self.carried(model), *self.given(model)} & {*ports} if ports else ():
+            raise ArgumentError(
+                f"inputs: {name!r} is a name of the simulation's own: give that number of the robot another"
+            )
+        for port in (*self.parameters, *self.state):
+            if port.name in ports:
+                raise ArgumentError(f"inputs: {port.name!r} is an argument of a function and a number of the robot")
+            ports[port.name] = own(port), port.shape
+        for event in self.events:
+            for port in event.parameters:
+                if port.shape != ports[port.name][1]:
+                    raise ArgumentError(
+                        f"event {event.name!r} takes {port.name} of shape {port.shape}, where others take one of shape "
+                        f"{ports[port.name][1]}"
+                    )
+        return ports
 
 
 def step_function(model: Model, plan: Plan) -> Function:
@@ -133,50 +123,27 @@ def step_function(model: Model, plan: Plan) -> Function:
 
     def evaluate(given: Mapping[str, Any], options: Mapping[str, Any]) -> Sequence[Any]:
         acting, following = _acting(model, plan, given)
-        q, v, reason = Column(given["q"]), Column(given["v"]), given["reason"]
+        q, v, reason, start = Column(given["q"]), Column(given["v"]), given["reason"], now(given)
         dt = select_less(reason, 0.5, given["dt"], 0.0)
         going = select_less(reason, 0.5, 1.0, 0.0)
 
         def advance(part: Scalar) -> tuple[Column, Column, Column]:
-            memory = Column(given.get("memory", ()))
-            return plan.integrator.advance(acting, now(given), q, v, part * dt, memory)
+            return plan.integrator.advance(acting, start, q, v, part * dt, Column(given.get("memory", ())))
 
-        moving: Scalar = MOVING
+        def conditions(part: Scalar, q: Column, v: Column) -> list[Scalar]:
+            t = now(given) + part * given["dt"]
+            return [flat(called(event, event.condition, given, t, q, v))[0] for event in plan.events]
+
         if plan.events:
-            following |= _with_events(model, plan, given, advance, going)
-            moving = following["reason"]
+            following |= located(plan.events, advance, conditions, given, going)
         else:
             following |= zip(("q", "v", "memory"), advance(1.0), strict=True)
-            following["step"] = given["step"] + 1.0
-        following["reason"] = moving
+            following |= {"step": given["step"] + 1.0, "reason": MOVING}
         following["trouble"] = select_less(0.5, plan.integrator.failed(following["memory"]), FAILED, NOT_FINITE)
-        return list(_ordered(following, outputs).values())
+        return [following[name] for name in outputs]
 
     model, outputs = model.with_friction(plan.friction), plan.carried(model) | {"trouble": ()}
     return _function("simulation_step", model, plan, outputs, evaluate)
-
-
-def _with_events(
-    model: Model,
-    plan: Plan,
-    given: Mapping[str, Any],
-    advance: Callable[[Scalar], tuple[Column, Column, Column]],
-    going: Scalar,
-) -> dict[str, Any]:
-    """Return the next values of what is carried, after a step whose events are located."""
-
-    def conditions(part: Scalar, q: Column, v: Column) -> list[Scalar]:
-        t = now(given) + part * given["dt"]
-        return [flat(called(event, event.condition, given, t, q, v))[0] for event in plan.events]
-
-    sizes = model.nq, model.nv, plan.integrator.memory(model)
-    found = located(plan.events, advance, conditions, given["event_values"], sizes, going)
-    log, counts = logged(plan.events, model, found, given["step"], given.get("event_log", ()), given["event_counts"])
-    reason = sum(((FIRST_EVENT + k) * x for k, x in enumerate(found.stopped)), 0.0)
-    return {
-        "q": found.q, "v": found.v, "memory": found.memory, "step": given["step"] + found.part, "reason": reason,
-        "event_values": found.values, "event_log": log, "event_counts": counts,
-    }  # fmt: skip
 
 
 def observer(model: Model, plan: Plan) -> Function:
@@ -197,10 +164,6 @@ def now(given: Mapping[str, Any]) -> Scalar:
     return given["step"] * given["dt"] + given["t0"]
 
 
-def _ordered(values: Mapping[str, Any], names: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: values[name] for name in names}
-
-
 def _acting(model: Model, plan: Plan, given: Mapping[str, Any]) -> tuple[System, dict[str, Any]]:
     """Return what acts on the robot during the step, and the next values of what the controller carries."""
     start, dt = now(given), given["dt"]
@@ -219,15 +182,15 @@ def _acting(model: Model, plan: Plan, given: Mapping[str, Any]) -> tuple[System,
 
     if plan.sampled:
         following |= sampled(plan.controller, given, start) if plan.controller else {"held": given["held"]}
-    wrenches = (lambda t: at("f_ext", t)) if plan.wrenches else None
-    settings = {name: given[setting(name)] for name in plan.integrator.tolerances}
+    wrenches = (lambda t: at("f_ext", t)) if "f_ext" in plan.acting else None
+    settings = {name: given[SETTING + name] for name in plan.integrator.tolerances}
     table = table_of(model)
     model = traced_model(model, table["forward_dynamics"].joint_space)
     more = {"since": given["since"]} if "since" in given else {}
-    if plan.of_constraints:
+    if contacts := {name: given[name] for name in plan.acting if name not in LINEAR}:
         from kinetree.constraints.inputs import ContactInputs
 
-        more["contacts"] = ContactInputs(**{name: given[name] for name in plan.of_constraints})
+        more["contacts"] = ContactInputs(**contacts)
     system = table.system(model, motors, wrenches, plan.f_ext_frame, plan.limits, plan.smooth, settings, **more)
     return system, following
 
@@ -252,9 +215,7 @@ def _function(
         inputs=tuple(Port(*item) for item in (plan.carried(model) | plan.given(model)).items()),
         outputs=tuple(Port(*item) for item in outputs.items()),
         evaluate=evaluate,
-        identity=functools.cache(
-            lambda: identity(model) + repr((plan.integrator.identity, *plan[1:3], *plan[5:])).encode()
-        ),
+        identity=functools.cache(lambda: identity(model) + repr((plan.integrator.identity, *plan[1:9])).encode()),
     )
     if plan.controller or plan.events or not is_own(plan.integrator):
         spec = traced(spec)  # what these compute is known by its program only
