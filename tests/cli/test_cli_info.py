@@ -9,10 +9,10 @@ import subprocess
 import sys
 
 import pytest
+from kinetree.cli.info import embedded_table
 
 from kinetree import Inertia, JointLimits, ModelBuilder, Robot, __version__, load
 from kinetree.cli import main
-from kinetree.cli.info import embedded_table
 from kinetree.cli.terminal import console
 from kinetree.embedded import EMBEDDED
 from kinetree.joints import Continuous, Prismatic, Revolute

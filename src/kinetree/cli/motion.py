@@ -129,20 +129,20 @@ def made(robot: Robot, duration: float, rate: float, seed: int) -> Motion:
     at, k = [body.q_index[0] for body in moving], [body.v_index[0] for body in moving]
     ranges = np.array([usable_range(x.limits.lower, x.limits.upper, x.joint.span) for x in moving]).reshape(-1, 2)
     fastest = given([body.limits.velocity for body in moving])
-    q[:, at], v[:, k], a[:, k] = random_series(np.random.default_rng(seed), t, *ranges.T, fastest)
+    q[:, at], v[:, k], a[:, k] = random_series(np.random.default_rng(seed), t, ranges, fastest)
     still = ", ".join(body.joint_name for body in bodies if len(body.v_index) > 1)
     how = f"made: {duration:g} s at {rate:g} Hz, seed {seed}, within {FRACTION:.0%} of the limits"
     return Motion(in_blocks({"t": t, "q": q, "v": v, "a": a}), f"{how}; {still} stands still" if still else how)
 
 
-def random_series(rng: np.random.Generator, t: Array, lower: Array, upper: Array, fastest: Array) -> list[Array]:
+def random_series(rng: np.random.Generator, t: Array, ranges: Array, fastest: Array) -> list[Array]:
     """Return q, v and a (n, joints) of random finite Fourier series at times t (n,), from the first to the last.
 
-    ``q = q0 + Σ_k s_k sin(k ω t) + c_k (cos(k ω t) − 1)``: it starts and ends at rest, as the coefficients are projected
-    onto ``Σ k s_k = 0`` and ``Σ k² c_k = 0``. It fills a part of the range of positions about its middle, or reaches
-    this part of the largest speed, whichever comes first.
+    ``q = q0 + Σ_k s_k sin(k ω t) + c_k (cos(k ω t) − 1)``: it starts and ends at rest, as coefficients are projected
+    onto ``Σ k s_k = 0`` and ``Σ k² c_k = 0``. It fills a part of the range of positions (joints, 2) about its middle, or
+    reaches this part of the largest speed, whichever comes first.
     """
-    k = np.arange(1.0, HARMONICS + 1.0)
+    (lower, upper), k = ranges.T, np.arange(1.0, HARMONICS + 1.0)
     s, c = (rng.normal(size=(len(lower), 2, HARMONICS)) / k).swapaxes(0, 1)
     s -= np.outer(s @ k, k) / (k @ k)
     c -= np.outer(c @ k**2, k**2) / (k**2 @ k**2)

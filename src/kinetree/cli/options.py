@@ -60,7 +60,9 @@ def add_robot(command: argparse.ArgumentParser, *, optional: bool = False) -> No
     base = command.add_mutually_exclusive_group()
     freely = "let the root link move freely (go2 and g1 do unless told otherwise)"
     base.add_argument("--floating-base", action="store_true", default=None, help=freely)
-    base.add_argument("--fixed-base", action="store_false", dest="floating_base", default=None, help="fix the root link")
+    base.add_argument(
+        "--fixed-base", action="store_false", dest="floating_base", default=None, help="fix the root link"
+    )
     follow = "joints that mimic another: follow it, or move by themselves (follow)"
     command.add_argument("--mimic", choices=("follow", "independent"), default="follow", help=follow)
     lenient = "warn of faults in the file that others let pass, and read it"

@@ -49,7 +49,7 @@ def overview() -> argparse.ArgumentParser:
 def make_parser(name: str) -> argparse.ArgumentParser:
     """Return the parser of a command's arguments."""
     chosen = command(name)
-    text, examples, shown = (chosen.__doc__ or "").partition("examples:\n")
+    text, examples, shown = (chosen.__doc__ or "").partition("for example:\n")
     parser = argparse.ArgumentParser(
         prog=f"kinetree {name}",
         description=text,

@@ -59,7 +59,7 @@ class Summary:
             )
             for joint in self.forces()
         ]
-        marked = frozenset(np.flatnonzero(self._over))
+        marked = set(np.flatnonzero(self._over).tolist())
         headings = ("peak |τ|", when, "rms", "limit", "used", "samples over")
         return Cells(_columns(*headings), rows, ["rms", when, "limit", "used"], marked)
 
@@ -96,17 +96,17 @@ class Summary:
 
     def warnings(self) -> list[str]:
         """Return what about the motion itself is beyond the robot's limits, or suspicious."""
-        robot, fastest = self.robot, given(self.robot.velocity_limits)
+        robot, names, fastest = self.robot, self.robot.q_names, given(self.robot.velocity_limits)
         low, high, lower, upper = self._low, self._high, robot.lower_limits, robot.upper_limits
         outside = [
-            f"{robot.q_names[k]} ({number(low[k])} … {number(high[k])}, allowed {number(lower[k])} … {number(upper[k])})"
+            f"{names[k]} ({number(low[k])} … {number(high[k])}, allowed {number(lower[k])} … {number(upper[k])})"
             for k in np.flatnonzero((low < lower) | (high > upper))
         ]
         fast = [
             f"{robot.v_names[k]} ({number(self._speed[k])}, allowed {number(fastest[k])})"
             for k in np.flatnonzero(self._speed > fastest)
         ]
-        jumps = [f"{robot.q_names[k]} (by {number(self._jump[k])})" for k in np.flatnonzero(self._jump > 3)]
+        jumps = [f"{names[k]} (by {number(self._jump[k])})" for k in np.flatnonzero(self._jump > 3)]
         far = np.abs([low, high]).max() > 4 * np.pi
         findings = (
             ("beyond the limits of position", outside, ". Is it in degrees?" if far else ""),

@@ -112,10 +112,12 @@ class Working:
                 self._show(self._what, 0.0, None)
 
     def _show(self, what: str, done: float, total: float | None) -> None:
+        text = escape(what)
         if self._bar is None:
             from rich.progress import Progress
 
             self._bar = Progress(console=self._console, transient=True)
-            self._bar.add_task("")
+            self._bar.add_task(text, total=None)
             self._bar.start()
-        self._bar.update(self._bar.task_ids[0], description=escape(what), completed=done, total=total)
+        now = total is None  # Python may do nothing else for a while
+        self._bar.update(self._bar.task_ids[0], description=text, completed=done, total=total, refresh=now)

@@ -8,7 +8,7 @@ Ctrl-C ends the search early: the best motion until then is summed up, written a
 motion that was written, for which the period and so on must be the same. A floating base is held, as if the robot were
 hung up: how it would move on its feet is up to contacts, which are not planned.
 
-examples:
+for example:
   kinetree excite panda -o motion.csv --plot motion.png
   kinetree excite ur5 --period 20 --noise 0.5 --box ee_link=-0.8,0.8,-0.8,0.8,0.1,1.2 -o motion.csv
   kinetree excite panda --criterion condition --resume motion.csv -o better.csv

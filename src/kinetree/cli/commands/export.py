@@ -3,7 +3,7 @@
 The files need a C compiler and libm, and are yours: no licence of kinetree applies to them. FUNCTION is the name of one
 of the robot's functions in Python, such as inverse_dynamics, forward_dynamics, mass_matrix, jacobian.
 
-examples:
+for example:
   kinetree export panda inverse_dynamics -o panda_id.c
   kinetree export panda jacobian --option frame=panda_hand --option reference=world --dtype float32
   kinetree export g1 inverse_dynamics --optional f_ext --name g1_id -o src/

@@ -16,7 +16,7 @@ What seems wrong with a LOG is an error before anything is estimated: positions 
 sensors at their end, time that goes back, a base that nothing holds. Parameters that the motions do not
 determine stay as ROBOT has them.
 
-examples:
+for example:
   kinetree identify arm.urdf a.csv b.csv --validate c.csv -o identified.urdf --report report.html
   kinetree identify panda log.npz --terms armature,damping,friction,offset --cutoff 10 --parameters
   kinetree identify arm.urdf bag/ --gear-ratios 101,101,101,121,121,121 --torque-constants 0.11
@@ -185,7 +185,9 @@ class Logs:
         if not arguments.force:
             refuse(name, recording.diagnose())
         with catch_warnings(record=True, action="always") as said:
-            samples: Any = recording.filtered(value_of(arguments, Filter), check=False)  # `refuse` says what can be done
+            samples: Any = recording.filtered(
+                value_of(arguments, Filter), check=False
+            )  # `refuse` says what can be done
         self.notes += [str(warning.message) for warning in said]
         for mass, place, frame in (held for log, held in arguments.load if log == name):
             samples = holding(robot, samples, frame, Inertia.from_com(mass, place, np.zeros((3, 3))) if place else mass)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Callable
+from functools import partial
 
 from kinetree.cli.options import add_json, add_robot
 from kinetree.cli.robots import load_robot_or_mechanism
@@ -28,17 +30,20 @@ def run(arguments: argparse.Namespace) -> None:
         list_embedded(arguments)
         return
     robot, warnings = load_robot_or_mechanism(arguments)
+    more: dict[str, object] = {}
+    show: Callable[[], None]
     if isinstance(robot, Robot):
-        tree, more, show = robot, {}, print_robot
+        tree, show = robot, partial(print_robot, out, robot)
     else:
         from kinetree.robot import mechanism_text
 
-        tree, more, show = robot.tree, mechanism_text.facts(robot), mechanism_text.print_mechanism
+        tree, more = robot.tree, mechanism_text.facts(robot)
+        show = partial(mechanism_text.print_mechanism, out, robot)
     warnings += massless(tree.model)
     if arguments.json:
         print_json(facts(tree) | more | {"warnings": warnings})
         return
-    show(out, robot)
+    show()
     if name in EMBEDDED and not os.path.exists(name):
         out.print(f"[dim]figures from[/] {EMBEDDED[name].source}[dim], licence[/] {EMBEDDED[name].licence}")
     print_warnings(out, warnings)
@@ -51,9 +56,7 @@ def list_embedded(arguments: argparse.Namespace) -> None:
         return
     out, headings = console(), ("robot", "what it is", "base", "figures from")
     rows = [(x.name, x.description, "floating" if x.floating else "fixed", x.source) for x in EMBEDDED.values()]
-    out.print(
-        make_table(dict.fromkeys(headings, "left"), rows, out.width, optional=["figures from", "base"], cut=1)
-    )
+    out.print(make_table(dict.fromkeys(headings, "left"), rows, out.width, optional=["figures from", "base"], cut=1))
     out.print("[dim]also: a URDF or SDF file, or a robot_descriptions name[/]")
 
 

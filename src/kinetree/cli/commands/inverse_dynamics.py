@@ -24,7 +24,7 @@ A file without a header has the columns q, v, a, or t, q, v, a, or t, q. Comma, 
 separate; a line that begins with # is a comment. Columns that mean nothing are ignored and reported.
 An NPZ has the arrays q (n, nq), v (n, nv), a (n, nv), t (n,).
 
-examples:
+for example:
   kinetree inverse-dynamics panda motion.csv -o torques.csv
   kinetree inverse-dynamics g1 walk.npz -o torques.npz --plot torques.pdf
   kinetree inverse-dynamics arm.urdf recorded.csv --window 31          a noisy record: smooth more

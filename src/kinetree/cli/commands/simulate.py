@@ -1,14 +1,14 @@
 """The motion of a robot from an initial state.
 
-Prints the range of every joint, its largest speed and torque against the limits, and how well the energy is kept; writes
-the motion with -o, draws it over time with --plot and as a moving stick figure with --animate.
+Prints the range of every joint, its largest speed and torque against the limits, and how well the energy is kept;
+writes the motion with -o, draws it over time with --plot and as a moving stick figure with --animate.
 
 Without --tau and --hold it falls freely. --hold is computed torque: the joints that have motors get the accelerations
 KP (q0 - q) - KD v, and a floating base falls. Numbers are separated by blanks or commas; if the first one is negative
 and commas follow, write --q=-1,0,0. Ctrl-C ends the simulation early: what was computed until then is summed up,
 written and drawn. A robot whose state is no longer finite stops: that is written and drawn too, and the exit code is 1.
 
-examples:
+for example:
   kinetree simulate panda --duration 2 --dt 1e-4 --integrator rk4
   kinetree simulate panda --q 0 0.3 0 -1.5 0 1.8 0.8 --hold --payload 2@panda_hand --plot held.png
   kinetree simulate panda --integrator tsitouras --rtol 1e-9 --atol 1e-11 --joints none --gravity 0,0,-1.62
