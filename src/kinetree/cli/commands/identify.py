@@ -172,7 +172,7 @@ class Logs:
     """The motions in some files, with what is to be known of them; called, they show how far each pass is."""
 
     def __init__(self, arguments: argparse.Namespace, robot: Robot, files: list[str], show: Working) -> None:
-        self._show, self.notes, self.motions = show, list[str](), list[Samples | Filtered]()
+        self.show, self.notes, self.motions = show, list[str](), list[Samples | Filtered]()
         for name in files:
             self.motions.append(self._read(arguments, robot, name))
 
@@ -180,7 +180,7 @@ class Logs:
         """Return the samples of a file; `ArgumentError` says what seems wrong with it."""
         recording = read_log(name, robot, sensors=value_of(arguments, Sensors), block=arguments.block or BLOCK)
         if not arguments.block:
-            recording = recording.whole(lambda done: self._show(done, what=f"reading {name}"))
+            recording = recording.whole(lambda done: self.show(done, what=f"reading {name}"))
             self.notes += [f"{name}: {note}" for note in recording.notes]
         if not arguments.force:
             refuse(name, recording.diagnose())
@@ -204,7 +204,7 @@ class Logs:
             for part in (motion,) if isinstance(motion, Samples) else motion:
                 yield part
                 done = motion.recording.progress if isinstance(motion, Filtered) else 1.0
-                self._show(k + done, len(self.motions))
+                self.show(k + done, len(self.motions))
 
     @property
     def notes_of_blocks(self) -> list[str]:
@@ -237,7 +237,7 @@ def parameters(arguments: argparse.Namespace, robot: Robot, used: Logs, others: 
         validation = fit.validate(others) if others.motions else None
     warnings += [*used.notes_of_blocks, *others.notes_of_blocks, *dict.fromkeys(str(x.message) for x in said)]
     if arguments.report is not None:
-        with used._show.during(f"drawing {arguments.report}"):
+        with used.show.during(f"drawing {arguments.report}"):
             fit.report(arguments.report, training=training, validation=validation)
     if arguments.output is not None:
         warnings += write(arguments, fit.robot)

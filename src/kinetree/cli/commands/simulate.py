@@ -30,7 +30,7 @@ from rich.markup import escape
 from kinetree.cli.motion import MOST, check_results, numbers, summary_of
 from kinetree.cli.options import add_dynamics, add_results, add_robot, gains, number
 from kinetree.cli.robots import load_robot
-from kinetree.cli.terminal import Working, console, print_files, print_json
+from kinetree.cli.terminal import PATIENCE, Working, console, print_files, print_json
 from kinetree.drawing.motion import draw
 from kinetree.drawing.panels import finish
 from kinetree.drawing.sticks import check_animation
@@ -208,7 +208,7 @@ def report(arguments: argparse.Namespace, motion: Trajectory, seconds: float, fo
     if reason is not None:
         advice = "--integrator implicit_euler" if reason is StopReason.TOO_MANY_STEPS else "A smaller --dt"
         found = [*found, f"it stopped at {float(motion.stopped_at):g} s: {reason}. {advice} may help"]
-    rate = steps / max(seconds, 1e-9)
+    rate = steps / seconds if seconds > PATIENCE else None
     if arguments.json:
         facts = {"robot": name, "steps": steps, "samples": len(motion), "dt": arguments.dt, "integrator": method}
         facts |= {"end": end.t, "steps_per_second": rate, "stopped_at": motion.stopped_at, "reason": reason}
@@ -221,7 +221,8 @@ def report(arguments: argparse.Namespace, motion: Trajectory, seconds: float, fo
     free = arguments.tau is None and arguments.hold is None
     out.print(energy(motion, free and set(arguments.joints.replace(",", " ").split()) <= {"none", "effort"}))
     print_warnings(out, found)
-    out.print(f"{rate:.3g} steps a second")
+    if rate is not None:
+        out.print(f"{rate:.3g} steps a second")
     holds = f"{len(motion)} samples of t, {', '.join(motion.recorded)}"
     print_files([arguments.output], [arguments.plot, arguments.animate], holds)
 
