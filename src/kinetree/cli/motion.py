@@ -139,8 +139,8 @@ def random_series(rng: np.random.Generator, t: Array, ranges: Array, fastest: Ar
     """Return q, v and a (n, joints) of random finite Fourier series at times t (n,), from the first to the last.
 
     ``q = q0 + Σ_k s_k sin(k ω t) + c_k (cos(k ω t) − 1)``: it starts and ends at rest, as coefficients are projected
-    onto ``Σ k s_k = 0`` and ``Σ k² c_k = 0``. It fills a part of the range of positions (joints, 2) about its middle, or
-    reaches this part of the largest speed, whichever comes first.
+    onto ``Σ k s_k = 0`` and ``Σ k² c_k = 0``. It fills a part of the ranges (joints, 2) of positions about their
+    middle, or reaches this part of the largest speed, whichever comes first.
     """
     (lower, upper), k = ranges.T, np.arange(1.0, HARMONICS + 1.0)
     s, c = (rng.normal(size=(len(lower), 2, HARMONICS)) / k).swapaxes(0, 1)
