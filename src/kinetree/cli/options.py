@@ -21,7 +21,9 @@ def add_fields(group: Any, kind: type, *names: str, **called: str) -> None:
     for name, said in options(kind):
         if (names or called) and name not in (*names, *called):
             continue
-        about: dict[str, Any] = {"dest": name, "help": said.help.replace("%", "%%")}
+        usual = getattr(kind, name, None)  # a number is worth a word
+        default = f" ({usual:g})" if type(usual) in (int, float) else ""
+        about: dict[str, Any] = {"dest": name, "help": said.help.replace("%", "%%") + default}
         if said.choices:
             about["choices"] = said.choices
         elif said.read is None and said.metavar is None:

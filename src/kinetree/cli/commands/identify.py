@@ -31,7 +31,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from warnings import catch_warnings
 
 import numpy as np
@@ -122,8 +122,8 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     add_many(data, "--load", load, "LOG=M[,X,Y,Z]@FRAME", hand)
     add_fields(data, Filter)
     add_fields(data, Sensors)
-    blocks = "read files in blocks of so many samples: they are larger than memory (131072)"
-    data.add_argument("--block", nargs="?", const=BLOCK, type=number(int, "≥", 1), metavar="N", help=blocks)
+    blocks = "read files in blocks of so many samples, such as 131072: they are larger than memory"
+    data.add_argument("--block", type=number(int, "≥", 1), metavar="N", help=blocks)
     data.add_argument("--stream", action="store_true", help=argparse.SUPPRESS)
     data.add_argument("--force", action="store_true", help="use a log that seems wrong")
 
@@ -144,7 +144,7 @@ def run(arguments: argparse.Namespace) -> None:
 def check(arguments: argparse.Namespace) -> None:
     """Raise `ArgumentError` for what could not be done in the end."""
     if arguments.stream:
-        raise ArgumentError("there is no --stream; here it is --block")
+        raise ArgumentError("there is no --stream; here it is --block 131072")
     file = Path(arguments.robot)
     if arguments.output is not None:
         check_output(arguments.output, file if file.is_file() else None, (".urdf", ".xml"))
@@ -172,9 +172,8 @@ class Logs:
     """The motions in some files, with what is to be known of them; called, they show how far each pass is."""
 
     def __init__(self, arguments: argparse.Namespace, robot: Robot, files: list[str], show: Working) -> None:
-        self.show, self.notes, self.motions = show, list[str](), list[Samples | Filtered]()
-        for name in files:
-            self.motions.append(self._read(arguments, robot, name))
+        self.show, self.notes = show, list[str]()
+        self.motions = [self._read(arguments, robot, name) for name in files]
 
     def _read(self, arguments: argparse.Namespace, robot: Robot, name: str) -> Samples | Filtered:
         """Return the samples of a file; `ArgumentError` says what seems wrong with it."""
@@ -195,8 +194,7 @@ class Logs:
             base = base_parameters(robot, arguments.terms, smoothing=arguments.smoothing)
             currents = [robot.v_names[k] for k in motors_of(robot, arguments.motor_constants)]
             refuse(name, diagnose(robot, samples, base, currents=currents))
-        made: Samples | Filtered = samples
-        return made
+        return cast("Samples | Filtered", samples)
 
     def __call__(self) -> Iterator[Samples]:
         """Yield the motions, or their parts."""

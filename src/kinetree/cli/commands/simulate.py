@@ -232,5 +232,5 @@ def energy(motion: Trajectory, free: bool) -> str:
     E = motion.mechanical_energy
     if not np.isfinite(E).all():
         return f"energy {shown(E[0])} J at first, beyond all numbers at last"
-    line = f"energy {shown(E[0])} J at first, {shown(E[-1])} J at last"
-    return f"{line}: off by {motion.energy_drift:.2g} of the largest kinetic energy at most" if free else line
+    off = f": off by {motion.energy_drift:.2g} of the largest kinetic energy at most" if free else ""
+    return f"energy {shown(E[0])} J at first, {shown(E[-1])} J at last{off}"
