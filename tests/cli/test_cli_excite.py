@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.cli import excite, main
+from kinetree.cli import main
+from kinetree.cli.commands import excite
 
 ARM = """<robot name="arm"><link name="base"/>
 <link name="upper"><inertial><origin xyz="0 0 -0.5"/><mass value="1"/>
@@ -63,20 +64,10 @@ def test_a_motion_is_written_summed_up_drawn_and_continued(cli):
 
 
 def test_ctrl_c_writes_the_best_until_then(cli, monkeypatch):
-    def interrupted(quiet):
-        class Progress:
-            def __enter__(self):
-                return self.advance
+    def stop(*_):
+        raise KeyboardInterrupt
 
-            def advance(self, done, total, value):
-                raise KeyboardInterrupt
-
-            def __exit__(self, *_):
-                return None
-
-        return Progress()
-
-    monkeypatch.setattr(excite, "progress", interrupted)
+    monkeypatch.setattr(excite.Working, "__call__", stop)
     code, out, err = cli(*LIMIT, "--joints", "wheel", "-o", "motion.npz")
     assert (code, err) == (130, "kinetree: interrupted\n")
     assert "found in 1 iterations" in out
@@ -90,8 +81,8 @@ def test_ctrl_c_writes_the_best_until_then(cli, monkeypatch):
         ([], 1, "wheel: there is no range of positions; give one, such as robot.with_limits("),
         (["--limit", "wheel=1"], 2, "'wheel=1' is not JOINT=LOWER,UPPER,SPEED"),
         (["--limit", "wheal=-1,1,1"], 1, "wheal"),
-        ([*LIMIT, "--box", "hand=1,2"], 2, "is not FRAME=X0,X1,Y0,Y1,Z0,Z1"),
-        ([*LIMIT, "--fraction", 2], 1, "fraction is 2.0"),
+        ([*LIMIT, "--box", "hand=1,2"], 2, "is not NAME=X0,X1,Y0,Y1,Z0,Z1"),
+        ([*LIMIT, "--fraction", 2], 2, "fraction is 2.0"),
         ([*LIMIT, "--noise", "1,2,3"], 1, "one for each of the 2 joints"),
         ([*LIMIT, "--start", 0], 1, "--start takes 2 numbers (swing, wheel); 1 were given"),
         ([*LIMIT, "--terms", "fiction"], 1, "did you mean 'friction'?"),

@@ -12,7 +12,7 @@ import kinetree as kt
 from helpers import kr300
 from helpers.logs import HOPPER, hop
 from kinetree.cli import main
-from kinetree.cli.identify import Watched
+from kinetree.cli.commands.identify import Logs
 from kinetree.identification import read_log
 
 LINK = '<link name="{0}"><visual><geometry><mesh filename="package://{0}.stl"/></geometry></visual><!-- {0} -->\n'
@@ -234,10 +234,10 @@ def test_bad_data_are_named(files, capsys, real: kt.Robot, what: str, message: s
         (["a.npz", "--report", "r.pdf"], 1, "end it in .html"),
         (["a.npz", "--payload", "c", "--report", "r.html"], 1, "--report is for the parameters of the robot"),
         (["a.npz", "--payload", "c", "--known", "m of c=0"], 1, "--known is for the parameters of the robot"),
-        (["a.npz", "--known", "damping"], 2, "'damping' is not PARAMETER=STD, as in 'damping of elbow=0'"),
+        (["a.npz", "--known", "damping"], 2, "'damping' is not PARAMETER=STD with STD ≥ 0, as in 'damping of elbow=0'"),
         (["a.npz", "--known", "damping of ankle=0"], 1, "no base parameter 'damping of ankle'"),
-        (["a.npz", "--known", "damping of knee=-1"], 2, "it must be a number ≥ 0"),
-        (["a.npz", "--bounds", "c=0,1"], 2, "is not LINK=X0,X1,Y0,Y1,Z0,Z1"),
+        (["a.npz", "--known", "damping of knee=-1"], 2, "is not PARAMETER=STD with STD ≥ 0"),
+        (["a.npz", "--bounds", "c=0,1"], 2, "is not NAME=X0,X1,Y0,Y1,Z0,Z1"),
         (["a.npz", "--bounds", "d=0,1,0,1,0,1"], 1, "no moving link 'd'"),
         (["a.npz", "--bounds", "c=1,0,0,1,0,1"], 1, "has to be a box"),
         (["a.npz", "--wrench", "=foot"], 2, "is not FRAME[=NAME]"),
@@ -247,11 +247,12 @@ def test_bad_data_are_named(files, capsys, real: kt.Robot, what: str, message: s
         (["a.npz", "--terms", "damping@ankle"], 1, "no joint 'ankle'"),
         (["a.npz", "--terms", "dumping"], 1, "no joint term 'dumping'"),
         (["a.npz", "--gear-ratios", "1,2,3"], 1, "gear_ratios has shape (3,): a number, or 2 are needed, of hip, knee"),
-        (["a.npz", "--terms", "damping,damping@hip"], 2, "give terms as in"),
+        (["a.npz", "--terms", "damping,damping@hip"], 2, "are no terms: give them as in"),
         (["a.npz", "--load", "b.npz=1@c"], 1, "--load: b.npz is no LOG of this command"),
         (["a.npz", "--load", "a.npz=1"], 2, "is no load: give a log, a mass and a frame, as in held.csv=5@flange"),
         (["a.npz", "--motor-constants", "ankle"], 1, "no joint 'ankle'"),
-        (["a.npz", "--known", "mass=x"], 2, "'x' is no number"),
+        (["a.npz", "--known", "mass=x"], 2, "'mass=x' is not PARAMETER=STD"),
+        (["a.npz", "--stream"], 1, "there is no --stream; here it is --block"),
         (["none.npz"], 1, "none.npz: No such file"),
         ([], 2, "the following arguments are required: LOG"),
     ],
@@ -273,17 +274,16 @@ def test_what_is_known_before_and_where_mass_is(files, capsys):
     assert h_y / m < 0.02
 
 
-def test_a_floating_base_with_wrenches_and_a_file_that_is_streamed(files, capsys, monkeypatch):
+def test_a_floating_base_with_wrenches_and_a_file_that_is_streamed(files, capsys):
     (files / "hopper.urdf").write_text(HOPPER)
     log = hop(kt.load(HOPPER, floating_base=True), 600)
     np.savez("hop.npz", t=log["t"], q=log["q"], wrench=log["wrench"])
-    monkeypatch.setattr("kinetree.cli.identify_logs.BLOCK", 200)
     options = ["hopper.urdf", "--floating-base", "hop.npz", "--terms", "none", "--cutoff", "25", "--json"]
     code, out, err = identify(capsys, *options)
     assert (code, out) == (1, "")
     assert "the floating base needs" in err
     assert "no wrenches are given" in err
-    whole, streamed = (identify(capsys, *options, "--wrench", "foot", *more) for more in ([], ["--stream"]))
+    whole, streamed = (identify(capsys, *options, "--wrench", "foot", *more) for more in ([], ["--block", "200"]))
     assert whole[0] == streamed[0] == 0
     whole, streamed = (json.loads(x[1]) for x in (whole, streamed))
     assert whole["samples"] == streamed["samples"]
@@ -297,8 +297,9 @@ def test_a_floating_base_with_wrenches_and_a_file_that_is_streamed(files, capsys
 def test_progress_goes_from_nothing_to_all(files, real: kt.Robot):
     shown: list[float] = []
     log = read_log("a.npz", real, block=100).filtered()
-    motions = [log, next(iter(log))]
-    assert sum(len(part.q) for part in Watched(motions, shown.append)()) == N + 100
+    logs = Logs(None, real, [], lambda done, total: shown.append(done / total))
+    logs.motions = [log, next(iter(log))]
+    assert sum(len(part.q) for part in logs()) == N + 100
     assert shown == sorted(shown)
     assert shown[-1] == 1.0
 

@@ -7,12 +7,15 @@ import math
 import os
 import subprocess
 import sys
+from argparse import Namespace
+from functools import partial
 
 import pytest
+from rich.console import Console
 
 from kinetree import Inertia, JointLimits, ModelBuilder, Robot, __version__, load
 from kinetree.cli import main
-from kinetree.cli.info import embedded_table
+from kinetree.cli.commands import info
 from kinetree.cli.terminal import console
 from kinetree.embedded import EMBEDDED
 from kinetree.joints import Continuous, Prismatic, Revolute
@@ -151,10 +154,11 @@ def test_columns_go_before_names_are_cut(capsys):
     assert lines[-1] == "not shown in 72 columns: body, mass, effort"
 
 
-def test_the_embedded_robots_in_a_narrow_terminal(capsys):
+def test_the_embedded_robots_in_a_narrow_terminal(capsys, monkeypatch):
     for width in (60, 40):
-        console().print(embedded_table(width))
-        lines = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
+        monkeypatch.setattr(info, "console", partial(Console, width=width))
+        info.list_embedded(Namespace(json=False))
+        lines = [line.rstrip() for line in capsys.readouterr().out.splitlines()][:5]
         assert max(map(len, lines)) <= width
         assert [line.split()[0] for line in lines[1:5]] == list(EMBEDDED)
 

@@ -30,7 +30,7 @@ if moment == "finalizer":
     class Late:
         def __del__(self):
             signal.raise_signal(signal.SIGINT)
-    import kinetree.cli.inverse_dynamics as command
+    import kinetree.cli.commands.inverse_dynamics as command
     computed = command.computed
     command.computed = lambda *given: (Late(), computed(*given))[1]
 sys.argv[1:] = sys.argv[2:]
@@ -64,7 +64,7 @@ def test_an_interrupt_at_the_very_end(tmp_path):
 @pytest.mark.skipif(os.name != "posix", reason="a signal interrupts")
 def test_where_interrupts_are_ignored_they_stay_ignored():
     script = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)\n" + SCRIPT
-    command = [sys.executable, "-c", script, "kinetree.cli.info", "info", "ur5"]
+    command = [sys.executable, "-c", script, "kinetree.cli.commands.info", "info", "ur5"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stdout.startswith("ur5: 6 joints")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import sys
@@ -13,7 +12,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.cli.motion import LONG, coordinates_of, usable_range
+from kinetree.cli.motion import coordinates_of, usable_range
 from kinetree.logs.codecs.table import ROWS
 
 PROGRAM = [sys.executable, "-m", "kinetree", "inverse-dynamics"]
@@ -340,7 +339,7 @@ def test_out_of_memory_is_one_line(cli, monkeypatch):
     def fail(*_):
         raise MemoryError
 
-    monkeypatch.setattr("kinetree.cli.inverse_dynamics.open_motion", fail)
+    monkeypatch.setattr("kinetree.cli.commands.inverse_dynamics.open_motion", fail)
     assert cli("panda")[::2] == (1, "kinetree: out of memory: the motion is too long to be held at once\n")
 
 
@@ -390,25 +389,3 @@ def test_an_interrupt_is_130_and_leaves_no_file(tmp_path, panda):
     program.stdin.close()
     program.stderr.close()
     assert list(tmp_path.iterdir()) == []
-
-
-def test_progress_is_shown_on_a_terminal_for_long_files_only(tmp_path, panda):
-    q, v, a = panda.random_state(seed=1, size=3)
-    row = ",".join(map(repr, np.hstack([q, v, a])[0].tolist())) + "\n"
-    (tmp_path / "long.csv").write_text(row * (LONG // len(row) + 1))
-    (tmp_path / "short.csv").write_text(row * 3)
-    rows = "".join(f"{k},0,0,0,-1,0,1,0.{'0' * 100}\n" for k in range(LONG // 100))
-    (tmp_path / "positions.csv").write_text(rows)
-    shown = {}
-    for name in ("long.csv", "short.csv", "positions.csv"):
-        leader, follower = os.openpty()
-        subprocess.run([*PROGRAM, "panda", name], cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=follower, check=True)
-        os.close(follower)
-        try:
-            shown[name] = os.read(leader, 100_000)
-        except OSError:  # nothing was written
-            shown[name] = b""
-        os.close(leader)
-    assert b"inverse dynamics" in shown["long.csv"]
-    assert b"reading and differentiating" in shown["positions.csv"]
-    assert shown["short.csv"] == b""

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import re
 from argparse import Namespace
-from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.cli import main, simulate
+from kinetree.cli import main
+from kinetree.cli.commands import simulate
 from kinetree.cli.parser import parse_arguments
 from kinetree.integrators import OWN
 
@@ -100,11 +100,11 @@ def test_pictures(cli):
 
 
 def test_an_interrupt_keeps_what_was_computed(cli, monkeypatch):
-    def stop(done, total):
+    def stop(show, done, total):
         if done > 1000:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(simulate, "progress", lambda quiet: nullcontext(stop))
+    monkeypatch.setattr(simulate.Working, "__call__", stop)
     code, out, err = cli("--duration", 20000, "--q", 1, "-o", "part.npz", "--record-every", 100)
     assert (code, err) == (130, "kinetree: interrupted\n")
     motion = kt.Trajectory.load("part.npz", kt.load("arm.urdf"))
@@ -138,7 +138,7 @@ def test_gravity_with_commas_or_blanks(cli, given):
 
 def test_gravity_whose_first_number_is_negative(capsys):
     for given in (["--gravity=-1,0,-1e-3"], ["--gravity", "-1,0,-1e-3"], ["--gravity", "-1", "0", "-1e-3"]):
-        assert parse_arguments(["simulate", *given, "panda", "--json"]).gravity == (-1.0, 0.0, -1e-3)
+        assert parse_arguments(["simulate", *given, "panda", "--json"])[1].gravity == (-1.0, 0.0, -1e-3)
 
 
 def test_limits_and_tolerances(cli):

@@ -1,4 +1,4 @@
-"""The command line: ``kinetree info``, ``inverse-dynamics``, ``export`` and ``cache``."""
+"""The command line: ``kinetree info``, ``inverse-dynamics``, ``simulate`` and so on, one module each in `commands`."""
 
 from __future__ import annotations
 

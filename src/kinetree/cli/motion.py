@@ -1,69 +1,56 @@
-"""Where the motion comes from: a file, a file differentiated, or made."""
+"""Motions of commands: read from a file, differentiated or made, summed up and written."""
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 
-from kinetree.cli.terminal import waiting
-from kinetree.cli.wave import random_wave
+from kinetree.cli.summary import Summary
+from kinetree.cli.terminal import Working
+from kinetree.drawing.panels import check_plot
 from kinetree.errors import ArgumentError
 from kinetree.logs.codecs import Table
+from kinetree.logs.codecs.parquet import check_installed
 from kinetree.logs.coordinates import Coordinates, some
 from kinetree.logs.local_fit import DEGREE, WINDOW, differentiate, gaps
 from kinetree.logs.messages import unused_columns
 from kinetree.logs.read import blocks, in_blocks, open_columns
+from kinetree.motions import Trajectory
+from kinetree.output import check_output
 from kinetree.robot import Robot
 from kinetree.robot.limits import given
 from kinetree.validation import Array
 
-LONG = 2_000_000
-"""Bytes (or samples) from which on a terminal shows that something is being done."""
-
 MOST = 100_000_000
-"""Numbers that a made motion has at most, 0.8 GB."""
+"""Numbers that a motion has at most, 0.8 GB."""
+
+FRACTION, HARMONICS = 0.9, 5
+"""The part of a joint's limits that a made motion uses, and how many frequencies it has."""
+
+DENSE = 50
+"""Samples a period of the fastest harmonic on which peaks are looked for: they are then off by less than 0.2 %."""
 
 Block = Mapping[str, Array]
 """Consecutive samples: "t" (n,) in s, if there are times, "q", "v", "a" and, where they are computed, "tau"."""
 
-FRACTION = 0.9
-"""Part of a joint's limits that a made motion uses."""
-
 
 @dataclass(frozen=True)
 class Motion:
-    """A motion of a robot, complete: every block has q, v and a.
+    """A motion of a robot, complete: every block has q, v and a; how it was got, and what is suspicious in that.
 
-    Attributes
-    ----------
-    blocks : iterable of Block
-    how : str
-        What was done to get it, for people.
-    written : str
-        What of t, q, v and a is written with the torques: t if there is one, and all if some were not given.
-    source : Path, or None
-        The file it is read from.
-    size : int
-        Bytes or samples in all, 0 if it is not known.
-    table : Table, or None
-        It knows which part of the file has been read.
-    warnings, notes : tuples of str
-        What is suspicious in how it was read, and what is only to be known.
+    Of t, q, v and a those `written` are written with the torques: t if there is one, and all if some were not given.
     """
 
     blocks: Iterable[Block]
     how: str
     written: str = "tqva"
-    source: Path | None = None
-    size: int = 0
     table: Table | None = None
-    warnings: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
+    warnings: list[str] = field(default_factory=list)
 
 
 def coordinates_of(robot: Robot) -> Coordinates:
@@ -73,42 +60,33 @@ def coordinates_of(robot: Robot) -> Coordinates:
 
 
 @contextmanager
-def open_motion(arguments: argparse.Namespace, robot: Robot, coordinates: Coordinates) -> Iterator[Motion]:
+def open_motion(arguments: argparse.Namespace, robot: Robot, show: Working) -> Iterator[Motion]:
     """Open the motion that the arguments ask for."""
-    refuse_options(arguments)
     name = arguments.trajectory
     if name is None:
-        yield excitation(robot, arguments.duration or 10.0, arguments.rate or 100.0, arguments.seed or 0)
-        return
-    source = None if name == "-" else Path(name)
-    with open_columns(source, coordinates) as table:
-        layout = table.layout
-        warnings = (unused_columns(layout.ignored, set(layout.groups), coordinates),) if layout.ignored else ()
-        size = source.stat().st_size if source is not None else 0
-        written = "t" if "t" in layout.groups else ""
-        motion = Motion(blocks(table), f"read from {name}", written, source, size, table, warnings, layout.notes)
-        if "a" not in layout.groups:
-            with waiting("reading and differentiating", shown=size >= LONG and not arguments.quiet):
-                motion = differentiated(motion, robot, arguments.window or WINDOW, name)
-        yield motion
-
-
-def refuse_options(arguments: argparse.Namespace) -> None:
-    """Raise `ArgumentError` for an option that would have no effect."""
-    if arguments.trajectory is None:
         if arguments.window is not None:
             raise ArgumentError("--window is for a TRAJECTORY without v or a; there is none")
+        yield made(robot, arguments.duration or 10.0, arguments.rate or 100.0, arguments.seed or 0)
         return
     for option in ("duration", "rate", "seed"):
         if getattr(arguments, option) is not None:
             raise ArgumentError(f"--{option} is for the motion made without a TRAJECTORY; leave out one of the two")
+    coordinates = coordinates_of(robot)
+    with open_columns(None if name == "-" else Path(name), coordinates) as table:
+        groups, ignored = table.layout.groups, table.layout.ignored
+        warnings = [unused_columns(ignored, set(groups), coordinates)] if ignored else []
+        motion = Motion(blocks(table), f"read from {name}", "t" if "t" in groups else "", table, warnings)
+        if "a" not in groups:
+            with show.during("reading and differentiating"):
+                motion = differentiated(motion, robot, arguments.window or WINDOW, name)
+        yield motion
 
 
 def differentiated(motion: Motion, robot: Robot, window: int, name: str) -> Motion:
     """Return a recorded motion completed by differentiation: v and a from q, or a from v."""
     parts = list(motion.blocks)
     arrays = {x: np.concatenate([part[x] for part in parts]) for x in "tqv" if x in parts[0]}
-    t = arrays["t"]
+    t, what = arrays["t"], "a from v" if "v" in arrays else "v and a from q"
     try:
         if "v" in arrays:
             arrays["a"], _ = differentiate(t, arrays["v"], window=window)
@@ -117,12 +95,9 @@ def differentiated(motion: Motion, robot: Robot, window: int, name: str) -> Moti
             arrays["v"], arrays["a"] = differentiate(t, arrays["q"], difference, window=window)
     except ArgumentError as error:
         raise ArgumentError(f"{name}: {error}") from None
-    what = "a from v" if "v" in parts[0] else "v and a from q"
     how = f"{motion.how}; {what} by polynomials of degree {DEGREE} over {window} samples"
-    warnings = (*motion.warnings, *time_warnings(t))
-    return replace(
-        motion, blocks=in_blocks(arrays), how=how, written="tqva", size=len(t), table=None, warnings=warnings
-    )
+    warnings = [*motion.warnings, *time_warnings(t)]
+    return replace(motion, blocks=in_blocks(arrays), how=how, written="tqva", warnings=warnings)
 
 
 def time_warnings(t: Array) -> Iterator[str]:
@@ -138,7 +113,7 @@ def time_warnings(t: Array) -> Iterator[str]:
         )
 
 
-def excitation(robot: Robot, duration: float, rate: float, seed: int) -> Motion:
+def made(robot: Robot, duration: float, rate: float, seed: int) -> Motion:
     """Return a smooth random motion of all joints with one degree of freedom; the others stand still."""
     most = MOST // (1 + robot.nq + 2 * robot.nv)
     if not duration * rate < most:
@@ -149,20 +124,40 @@ def excitation(robot: Robot, duration: float, rate: float, seed: int) -> Motion:
     t = np.linspace(0.0, duration, max(2, round(duration * rate) + 1))
     q = np.tile(robot.neutral(), (len(t), 1))
     v, a = np.zeros((len(t), robot.nv)), np.zeros((len(t), robot.nv))
-    rng = np.random.default_rng(seed)
-    still = []
-    for name in robot.joint_names:
-        body = robot.model.bodies[robot.model.body_of_joint(name)]
-        if len(body.v_index) > 1:
-            still.append(name)
-            continue
-        lower, upper = usable_range(body.limits.lower, body.limits.upper, body.joint.span)
-        speed = given(body.limits.velocity)
-        wave = random_wave(rng, lower=lower, upper=upper, velocity=speed, period=duration, fraction=FRACTION)
-        q[:, body.q_index[0]], v[:, body.v_index[0]], a[:, body.v_index[0]] = wave(t)
+    bodies = [robot.model.bodies[robot.model.body_of_joint(name)] for name in robot.joint_names]
+    moving = [body for body in bodies if len(body.v_index) == 1]
+    at, k = [body.q_index[0] for body in moving], [body.v_index[0] for body in moving]
+    ranges = np.array([usable_range(x.limits.lower, x.limits.upper, x.joint.span) for x in moving]).reshape(-1, 2)
+    fastest = given([body.limits.velocity for body in moving])
+    q[:, at], v[:, k], a[:, k] = random_series(np.random.default_rng(seed), t, ranges, fastest)
+    still = ", ".join(body.joint_name for body in bodies if len(body.v_index) > 1)
     how = f"made: {duration:g} s at {rate:g} Hz, seed {seed}, within {FRACTION:.0%} of the limits"
-    how += f"; {', '.join(still)} stands still" if still else ""
-    return Motion(in_blocks({"t": t, "q": q, "v": v, "a": a}), how, size=len(t))
+    return Motion(in_blocks({"t": t, "q": q, "v": v, "a": a}), f"{how}; {still} stands still" if still else how)
+
+
+def random_series(rng: np.random.Generator, t: Array, ranges: Array, fastest: Array) -> list[Array]:
+    """Return q, v and a (n, joints) of random finite Fourier series at times t (n,), from the first to the last.
+
+    ``q = q0 + Σ_k s_k sin(k ω t) + c_k (cos(k ω t) − 1)``: it starts and ends at rest, as coefficients are projected
+    onto ``Σ k s_k = 0`` and ``Σ k² c_k = 0``. It fills a part of the ranges (joints, 2) of positions about their
+    middle, or reaches this part of the largest speed, whichever comes first.
+    """
+    (lower, upper), k = ranges.T, np.arange(1.0, HARMONICS + 1.0)
+    s, c = (rng.normal(size=(len(lower), 2, HARMONICS)) / k).swapaxes(0, 1)
+    s -= np.outer(s @ k, k) / (k @ k)
+    c -= np.outer(c @ k**2, k**2) / (k**2 @ k**2)
+    w = 2.0 * np.pi * k / t[-1]
+
+    def series(t: Array) -> list[Array]:
+        sin, cos = np.sin(np.outer(t, w)), np.cos(np.outer(t, w))
+        q = sin @ s.T + (cos - 1.0) @ c.T
+        return [q, cos @ (s * w).T - sin @ (c * w).T, -sin @ (s * w**2).T - cos @ (c * w**2).T]
+
+    q, v, _ = series(np.linspace(0.0, t[-1], DENSE * HARMONICS + 1))
+    scale = FRACTION * np.minimum((upper - lower) / np.ptp(q, axis=0), fastest / np.abs(v).max(axis=0))
+    middle = (lower + upper - scale * (q.max(axis=0) + q.min(axis=0))) / 2.0
+    q, v, a = (scale * x for x in series(t))
+    return [middle + q, v, a]
 
 
 def usable_range(lower: float, upper: float, span: float) -> tuple[float, float]:
@@ -170,3 +165,31 @@ def usable_range(lower: float, upper: float, span: float) -> tuple[float, float]
     if np.isfinite(lower):
         return lower, upper if np.isfinite(upper) else lower + 2 * span
     return (upper - 2 * span, upper) if np.isfinite(upper) else (-span, span)
+
+
+def summary_of(motion: Trajectory) -> Summary:
+    """Return what a motion of one robot comes to, by the samples that were kept."""
+    return Summary(motion.robot).add({"q": motion.q, "v": motion.v, "tau": motion.tau}, motion.t)
+
+
+def check_results(arguments: argparse.Namespace) -> None:
+    """Raise `ArgumentError` for a file of a motion, or a picture of it, that cannot be written."""
+    if arguments.output is not None:
+        check_output(arguments.output, None, (".csv", ".npz", ".parquet"))
+        if arguments.output.lower().endswith(".parquet"):
+            check_installed()
+    check_plot(arguments.plot)
+    if arguments.plot not in (None, "show"):
+        check_output(arguments.plot, None, (".png", ".svg", ".pdf"))
+
+
+def numbers(option: str, given: Iterable[str], names: tuple[str, ...]) -> Array:
+    """Return numbers, one for each name, separated by blanks or commas."""
+    try:
+        values = np.array([float(text) for text in " ".join(given).replace(",", " ").split()])
+    except ValueError as error:
+        raise ArgumentError(f"{option}: {error}") from None
+    if len(values) != len(names):
+        shown = ", ".join(names[:4]) + (", …" if len(names) > 4 else "")
+        raise ArgumentError(f"{option} takes {len(names)} numbers ({shown}); {len(values)} were given")
+    return values

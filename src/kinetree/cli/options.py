@@ -1,22 +1,29 @@
-"""Options that several commands have."""
+"""Options: from the fields of values, those that several commands have, and what their texts mean."""
 
 from __future__ import annotations
 
 import argparse
+import functools
+import math
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from kinetree.cli.readers import gravity, payload
 from kinetree.errors import ArgumentError
 from kinetree.options import Option, options
 
 T = TypeVar("T")
 
+ROBOT = "an embedded robot (ur5, panda, go2, g1), a URDF or SDF file, or a robot_descriptions name"
 
-def add_fields(group: argparse._ArgumentGroup, kind: type) -> None:
-    """Add an option for each field of a class of choices, see `kinetree.options`."""
+
+def add_fields(group: Any, kind: type, *names: str, **called: str) -> None:
+    """Add an option for each field of a class of choices, or for some of them: see `kinetree.options`."""
     for name, said in options(kind):
-        about: dict[str, Any] = {"dest": name, "help": said.help.replace("%", "%%")}
+        if (names or called) and name not in (*names, *called):
+            continue
+        usual = getattr(kind, name, None)  # a number is worth a word
+        default = f" ({usual:g})" if type(usual) in (int, float) else ""
+        about: dict[str, Any] = {"dest": name, "help": said.help.replace("%", "%%") + default}
         if said.choices:
             about["choices"] = said.choices
         elif said.read is None and said.metavar is None:
@@ -25,12 +32,12 @@ def add_fields(group: argparse._ArgumentGroup, kind: type) -> None:
             about |= {"type": _reader(name, said), "metavar": said.metavar or "X"}
         if said.repeated:
             about |= {"action": "append"}
-        group.add_argument(f"--{said.name}", default=None, **about)
+        group.add_argument(f"--{called.get(name, said.name)}", default=None, **about)
 
 
 def value_of(arguments: argparse.Namespace, kind: type[T]) -> T:
     """Return the choices that the arguments give; what is not given is as it is by default."""
-    given = {name: (x, said) for name, said in options(kind) if (x := getattr(arguments, name)) is not None}
+    given = {name: (x, said) for name, said in options(kind) if (x := getattr(arguments, name, None)) is not None}
     return kind(**{name: dict(x) if said.repeated else x for name, (x, said) in given.items()})
 
 
@@ -49,51 +56,170 @@ def _reader(name: str, said: Option) -> Callable[[str], Any]:
     return read
 
 
-def add_robot_options(command: argparse.ArgumentParser) -> None:
-    """Add how a robot is loaded."""
+def add_robot(command: argparse.ArgumentParser, *, optional: bool = False) -> None:
+    """Add the robot, and how it is loaded."""
+    command.add_argument("robot", metavar="ROBOT", nargs="?" if optional else None, help=ROBOT)
     base = command.add_mutually_exclusive_group()
-    base.add_argument(
-        "--floating-base",
-        action="store_true",
-        default=None,
-        help="let the root link move freely (go2 and g1 do unless told otherwise)",
-    )
+    freely = "let the root link move freely (go2 and g1 do unless told otherwise)"
+    base.add_argument("--floating-base", action="store_true", default=None, help=freely)
     base.add_argument(
         "--fixed-base", action="store_false", dest="floating_base", default=None, help="fix the root link"
     )
-    command.add_argument(
-        "--mimic",
-        choices=("follow", "independent"),
-        default="follow",
-        help="joints that mimic another: follow it, or move by themselves (follow)",
-    )
-    command.add_argument(
-        "--lenient", action="store_true", help="warn of faults in the file that others let pass, and read it"
-    )
+    follow = "joints that mimic another: follow it, or move by themselves (follow)"
+    command.add_argument("--mimic", choices=("follow", "independent"), default="follow", help=follow)
+    lenient = "warn of faults in the file that others let pass, and read it"
+    command.add_argument("--lenient", action="store_true", help=lenient)
 
 
-def add_dynamics_options(command: argparse.ArgumentParser, *, friction: bool = True) -> None:
+def add_dynamics(command: argparse.ArgumentParser, *, friction: str | None = None, payload: bool = True) -> None:
     """Add gravity, payloads, and friction where no other option chooses it."""
     group = command.add_argument_group("what acts on the robot")
-    add_gravity(group)
-    if friction:
-        group.add_argument("--friction", action="store_true", help="count the damping and friction that the file gives")
-    group.add_argument(
-        "--payload",
-        type=payload,
-        action="append",
-        default=[],
-        metavar="M[,X,Y,Z][@FRAME]",
-        help="a point mass (kg) at X, Y, Z (m) in a frame; without FRAME, on the last body of a single chain",
-    )
+    down = "m/s², separated by commas or blanks (0,0,-9.81)"
+    group.add_argument("--gravity", type=gravity, metavar="X,Y,Z", default=(0.0, 0.0, -9.81), help=down)
+    if friction is not None:
+        group.add_argument("--friction", action="store_true", help=friction)
+    if payload:
+        what = "a point mass (kg) at X, Y, Z (m) in a frame; without FRAME, on the last body of a single chain"
+        add_many(group, "--payload", point_mass, "M[,X,Y,Z][@FRAME]", what)
 
 
-def add_gravity(group: argparse._ArgumentGroup) -> None:
-    """Add gravity to a group."""
-    group.add_argument(
-        "--gravity",
-        type=gravity,
-        metavar="X,Y,Z",
-        default=(0.0, 0.0, -9.81),
-        help="m/s², separated by commas or blanks (0,0,-9.81)",
-    )
+def add_results(command: argparse.ArgumentParser, **files: str) -> None:
+    """Add which files are written, and what is printed."""
+    for name, text in files.items():
+        metavar, short = ("OUT", ["-o"]) if name == "output" else ("FILE", [])
+        command.add_argument(*short, f"--{name}", metavar=metavar, help=text)
+    command.add_argument("-q", "--quiet", action="store_true", help="no summary, no progress")
+    add_json(command)
+
+
+def add_json(command: argparse.ArgumentParser) -> None:
+    """Add whether what is printed is for programs."""
+    command.add_argument("--json", action="store_true", help="print it as JSON, for programs")
+
+
+def add_many(group: Any, name: str, read: Callable[[str], Any], metavar: str, text: str) -> None:
+    """Add an option that may be given several times, as a list."""
+    group.add_argument(name, type=read, action="append", default=[], metavar=metavar, help=text)
+
+
+def number(kind: type[int] | type[float], relation: str = "", bound: float = 0) -> Callable[[str], float]:
+    """Return a reader of finite numbers, those with this relation, "≥" or ">", to a bound."""
+    wanted = " ".join(filter(None, ("an integer" if kind is int else "a number", relation, relation and str(bound))))
+
+    def read(text: str) -> float:
+        try:
+            value = kind(text)
+        except ValueError:
+            raise argparse.ArgumentTypeError(f"{text!r} is no number, it must be {wanted}") from None
+        inside = {"": True, "≥": value >= bound, ">": value > bound}[relation]
+        if not math.isfinite(value) or not inside:
+            raise argparse.ArgumentTypeError(f"{text} is out of range, it must be {wanted}")
+        return value
+
+    return read
+
+
+def reads(needed: str) -> Callable[[Callable[[str], T]], Callable[[str], T]]:
+    """Return a decorator of readers, whose `ValueError` becomes what argparse shows: what the text is not."""
+
+    def decorate(read: Callable[[str], T]) -> Callable[[str], T]:
+        @functools.wraps(read)
+        def reader(text: str) -> T:
+            try:
+                return read(text)
+            except ValueError:
+                raise argparse.ArgumentTypeError(f"{text!r} {needed}") from None
+
+        return reader
+
+    return decorate
+
+
+def _floats(text: str, *counts: int, least: float = -math.inf) -> list[float]:
+    """Return finite numbers that commas separate; `ValueError` if their count is another, or one is below the least."""
+    found = list(map(float, text.split(",")))
+    if len(found) not in counts or not all(math.isfinite(x) and x >= least for x in found):
+        raise ValueError
+    return found
+
+
+@reads("is no gravity: give three numbers, as in 0,0,-1.62")
+def gravity(text: str) -> tuple[float, ...]:
+    """Return the three numbers of gravity."""
+    return tuple(_floats(",".join(text.replace(",", " ").split()), 3))
+
+
+@reads("is no payload: give a mass ≥ 0, as in 1.5 or 1.5,0,0,0.1@tool")
+def point_mass(text: str) -> tuple[float, list[float], str]:
+    """Return mass, place and frame of a payload; place and frame are empty where none is given."""
+    numbers, _, frame = text.partition("@")
+    mass, *place = _floats(numbers, 1, 4)
+    if mass < 0.0:
+        raise ValueError
+    return mass, place, frame
+
+
+@reads("is no load: give a log, a mass and a frame, as in held.csv=5@flange")
+def load(text: str) -> tuple[str, tuple[float, list[float], str]]:
+    """Return the log and the payload, with its frame, of ``held.csv=5,0,0,0.1@flange``; of a mass alone no place."""
+    log, _, what = text.rpartition("=")
+    if not log or not what.partition("@")[2]:
+        raise ValueError
+    return log, point_mass(what)
+
+
+@reads("are no gains: give two numbers ≥ 0, as in 100,20")
+def gains(text: str) -> list[float]:
+    """Return the two gains of a controller."""
+    return _floats(text, 2, least=0.0)
+
+
+@reads("is not JOINT=LOWER,UPPER,SPEED")
+def limit(text: str) -> tuple[str, list[float]]:
+    """Return a joint with its lower and upper limit and its speed."""
+    return _named(text, 3)
+
+
+@reads("is not NAME=X0,X1,Y0,Y1,Z0,Z1")
+def box(text: str) -> tuple[str, list[list[float]]]:
+    """Return a frame, or a link, with the least and the greatest corner of its box."""
+    name, ends = _named(text, 6)
+    return name, [ends[::2], ends[1::2]]
+
+
+@reads("is not PARAMETER=STD with STD ≥ 0, as in 'damping of elbow=0'")
+def known(text: str) -> tuple[str, float]:
+    """Return a base parameter with the standard deviation of what is known of it."""
+    name, (std,) = _named(text, 1, least=0.0)
+    return name.strip(), std
+
+
+def _named(text: str, count: int, least: float = -math.inf) -> tuple[str, list[float]]:
+    name, _, rest = text.rpartition("=")
+    if not name:
+        raise ValueError
+    return name, _floats(rest, count, least=least)
+
+
+def names(text: str) -> list[str]:
+    """Return names that commas separate."""
+    return [name for part in text.split(",") if (name := part.strip())]
+
+
+@reads("are no terms: give them as in damping,friction,stiffness@joint2")
+def joint_terms(text: str) -> dict[str, list[str] | None]:
+    """Return which joints have each term, None for all: ``damping,stiffness@joint2,stiffness@joint3``.
+
+    Examples
+    --------
+    >>> joint_terms("damping,stiffness@joint2,stiffness@joint3"), joint_terms("none")
+    ({'damping': None, 'stiffness': ['joint2', 'joint3']}, {})
+    """
+    found: dict[str, list[str] | None] = {}
+    for part in text.split(",") if text != "none" else ():
+        term, at, joint = part.strip().partition("@")
+        joints = found.get(term, [])
+        if not term or (at and (not joint or joints is None)) or (not at and term in found):
+            raise ValueError
+        found[term] = [*(joints or []), joint] if at else None
+    return found

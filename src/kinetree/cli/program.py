@@ -6,7 +6,6 @@ import os
 import sys
 import warnings
 from collections.abc import Sequence
-from importlib import import_module
 
 from kinetree.cli.interrupts import INTERRUPTED, pressed, tidily
 from kinetree.cli.parser import parse_arguments
@@ -22,13 +21,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     The code is 0, or 1 for an error in what was given (one line on standard error), 130 if interrupted, 141 if the
     reader of the output went away. Wrong usage leaves by `SystemExit` with 2, as argparse does.
     """
-    arguments = parse_arguments(argv)
+    run, arguments = parse_arguments(sys.argv[1:] if argv is None else argv)
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), tidily():
             warnings.showwarning = lambda message, *_: print(f"kinetree: warning: {message}", file=sys.stderr)
-            run = import_module(arguments.module).run
-            with tidily():
-                run(arguments)
+            run(arguments)
         sys.stdout.flush()
     except BaseException as error:
         if pressed():

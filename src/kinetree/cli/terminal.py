@@ -1,32 +1,28 @@
-"""What the commands share: where they print, and the robot they are given."""
+"""Where commands print, and what a terminal shows of work that takes long."""
 
 from __future__ import annotations
 
-import argparse
+import contextlib
 import io
 import json
 import math
 import sys
+import threading
 import time
-import warnings
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import TYPE_CHECKING, NoReturn, SupportsFloat, TypeVar
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, NoReturn, Self, SupportsFloat
 
 from rich.console import Console
 from rich.markup import escape
 
-from kinetree.errors import ArgumentError
+from kinetree.runtime import kernels
 from kinetree.tables import WIDE
 
 if TYPE_CHECKING:
-    from kinetree.mechanism_methods import Mechanism
-    from kinetree.robot_methods import Robot
-
-T = TypeVar("T")
+    from rich.progress import Progress
 
 PATIENCE = 1.0
-"""Seconds from which on a terminal shows the progress."""
+"""Seconds that work takes before a terminal shows it."""
 
 
 class _Console(Console):
@@ -43,25 +39,12 @@ def console(*, stderr: bool = False) -> Console:
     return _Console(file=stream, highlight=False, emoji=False, width=None if stream.isatty() else WIDE)
 
 
-def waiting(what: str, *, shown: bool) -> AbstractContextManager[object]:
-    """Show on a terminal that something is being done, while it is."""
-    err = console(stderr=True)
-    return err.status(what) if shown and err.is_terminal else nullcontext()
-
-
-@contextmanager
-def progress(what: str, *, shown: bool) -> Iterator[Callable[[float], None]]:
-    """Give what shows on a terminal which part is done, from 0 to 1, of what takes long."""
-    err = console(stderr=True)
-    if not shown or not err.is_terminal:
-        yield lambda done: None
-        return
-    from rich.progress import Progress
-
-    begin = time.perf_counter()
-    with Progress(console=err, transient=True) as bar:
-        task = bar.add_task(escape(what), total=1.0, visible=False)
-        yield lambda done: bar.update(task, completed=done, visible=time.perf_counter() - begin > PATIENCE)
+def print_files(wrote: Iterable[str | None], drew: Iterable[str | None] = (), holds: str = "") -> None:
+    """Print which files there are now, with what they hold; "-" and "show" are none."""
+    for verb, names in (("wrote", wrote), ("drew", drew)):
+        for name in names:
+            if name not in (None, "-", "show"):
+                console().print(f"{verb} {escape(name)}{f' ({holds})' if holds and verb == 'wrote' else ''}")
 
 
 def print_json(value: object, *, stderr: bool = False) -> None:
@@ -83,54 +66,58 @@ def _plain(value: object) -> object:
     return str(value)
 
 
-def load_robot(arguments: argparse.Namespace) -> tuple[Robot, list[str]]:
-    """Return the robot that the arguments name, with what they put on it, and the warnings that it gave."""
-    import kinetree
+class Working:
+    """One line on a terminal while work takes long: which part is done, what is compiled or drawn. Removed afterwards.
 
-    robot, found = _loaded(kinetree.load, arguments)
-    for mass, place, frame in getattr(arguments, "payload", ()):
-        load = kinetree.Inertia.from_com(mass, place, [[0.0] * 3] * 3)
-        at = robot.frame(frame or _last_body(robot))
-        robot = robot.attach(load, at.name)
-        if at.body is None:
-            found.append(f"--payload has no effect: {at.name} is fixed to the world")
-    if getattr(arguments, "friction", False):
-        robot = robot.with_friction()
-        if not any(any(body.damping + body.friction) for body in robot.model.bodies):
-            found.append("--friction has no effect: the file gives neither damping nor friction")
-    return robot, found
+    Called with how much is done, and of how much.
+    """
 
+    def __init__(self, what: str, robot: str, *, shown: bool) -> None:
+        self._what, self._begin = what, time.perf_counter()
+        self._robot = "".join(c if c.isprintable() else "?" for c in robot)
+        self._console = console(stderr=True)
+        self._shown = shown and self._console.is_terminal
+        self._bar: Progress | None = None
 
-def load_robot_or_mechanism(arguments: argparse.Namespace) -> tuple[Robot | Mechanism, list[str]]:
-    """Return what the arguments name, with closed loops where the file has any, and the warnings that it gave."""
-    import kinetree
-    from kinetree.formats.spanning import LoopError
+    def __enter__(self) -> Self:
+        self._before = kernels.observer
+        if self._shown:
+            kernels.observer = lambda name: self.during(f"compiling {name} of {self._robot} …")
+        return self
 
-    try:
-        return _loaded(kinetree.load, arguments)
-    except kinetree.FormatError as error:
+    def __exit__(self, *_: object) -> None:
+        kernels.observer = self._before
+        if self._bar is not None:
+            self._bar.stop()
+
+    def __call__(self, done: float, total: float = 1.0, what: str = "") -> None:
+        """Show how much is done, of something that is not the whole where it is named."""
+        if self._shown and time.perf_counter() - self._begin > PATIENCE:
+            self._show(what or self._what, done, total)
+
+    @contextlib.contextmanager
+    def during(self, what: str) -> Iterator[None]:
+        """Show that this is being done, where it takes long."""
+        timer = threading.Timer(PATIENCE, self._show, [what, 0.0, None])
+        timer.daemon = True
+        if self._shown:
+            timer.start()
         try:
-            return _loaded(kinetree.load_mechanism, arguments)
-        except LoopError:
-            raise
-        except kinetree.KinetreeError:
-            raise error from None
+            yield
+        finally:
+            timer.cancel()
+            if self._shown:
+                timer.join()
+            if self._bar is not None:
+                self._show(self._what, 0.0, None)
 
+    def _show(self, what: str, done: float, total: float | None) -> None:
+        text = escape(what)
+        if self._bar is None:
+            from rich.progress import Progress
 
-def _loaded(load: Callable[..., T], arguments: argparse.Namespace) -> tuple[T, list[str]]:
-    """Return what a function loads, and the warnings that it gave."""
-    options = {key: getattr(arguments, key) for key in ("floating_base", "mimic", "lenient")}
-    options |= {"gravity": arguments.gravity} if "gravity" in arguments else {}
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        loaded = load(arguments.robot, **options)
-    return loaded, [str(warning.message) for warning in caught]
-
-
-def _last_body(robot: Robot) -> str:
-    """Return the name of the body at the end of a robot that is a single chain."""
-    carrying = {body.parent for body in robot.model.bodies}
-    ends = [body.name for k, body in enumerate(robot.model.bodies) if k not in carrying]
-    if len(ends) == 1:
-        return ends[0]
-    raise ArgumentError(f"--payload: {robot.name} is no single chain; say where, as in 1.5@{robot.frame_names[-1]}")
+            self._bar = Progress(console=self._console, transient=True)
+            self._bar.add_task(text, total=None)
+            self._bar.start()
+        now = total is None  # Python may do nothing else for a while
+        self._bar.update(self._bar.task_ids[0], description=text, completed=done, total=total, refresh=now)

@@ -1,0 +1,236 @@
+"""The motion of a robot from an initial state.
+
+Prints the range of every joint, its largest speed and torque against the limits, and how well the energy is kept;
+writes the motion with -o, draws it over time with --plot and as a moving stick figure with --animate.
+
+Without --tau and --hold it falls freely. --hold is computed torque: the joints that have motors get the accelerations
+KP (q0 - q) - KD v, and a floating base falls. Numbers are separated by blanks or commas; if the first one is negative
+and commas follow, write --q=-1,0,0. Ctrl-C ends the simulation early: what was computed until then is summed up,
+written and drawn. A robot whose state is no longer finite stops: that is written and drawn too, and the exit code is 1.
+
+for example:
+  kinetree simulate panda --duration 2 --dt 1e-4 --integrator rk4
+  kinetree simulate panda --q 0 0.3 0 -1.5 0 1.8 0.8 --hold --payload 2@panda_hand --plot held.png
+  kinetree simulate panda --integrator tsitouras --rtol 1e-9 --atol 1e-11 --joints none --gravity 0,0,-1.62
+  kinetree simulate go2 --random --seed 3 -o tumble.npz --animate tumble.gif
+  kinetree simulate arm.urdf --tau 1,0,0 -o motion.csv
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+import warnings
+from functools import partial
+from typing import Any
+
+import numpy as np
+from rich.markup import escape
+
+from kinetree.cli.motion import MOST, check_results, numbers, summary_of
+from kinetree.cli.options import add_dynamics, add_results, add_robot, gains, number
+from kinetree.cli.robots import load_robot
+from kinetree.cli.terminal import PATIENCE, Working, console, print_files, print_json
+from kinetree.drawing.motion import draw
+from kinetree.drawing.panels import finish
+from kinetree.drawing.sticks import check_animation
+from kinetree.errors import ArgumentError, LimitWarning, SimulationWarning
+from kinetree.integrators import OWN, Integrator, StopReason, Tsitouras
+from kinetree.motions import Trajectory
+from kinetree.robot_methods import Robot
+from kinetree.simulation import Record, SimulationInterrupted
+from kinetree.tables import number as shown
+from kinetree.tables import print_warnings
+
+RECORDED = "q v a tau"
+
+SAMPLES = 1000
+"""About how many samples are kept, unless the arguments say."""
+
+MOST_STEPS = 10**9
+"""Most steps that are begun: they take from minutes to an hour."""
+
+
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    """Add what it takes."""
+    above = number(float, ">", 0)
+    add_robot(command)
+    add_results(
+        command,
+        output="write the motion to OUT.csv, OUT.npz or OUT.parquet",
+        plot="draw it over time: FILE.png, .svg or .pdf, or 'show' a window",
+        animate="draw it moving: FILE.gif, or FILE.mp4 by ffmpeg",
+    )
+    add_dynamics(command)
+    begin = command.add_argument_group("where it begins")
+    begin.add_argument("--q", nargs="+", metavar="X", help="nq numbers, or the name of a configuration (neutral)")
+    begin.add_argument("--v", nargs="+", metavar="X", help="nv numbers (at rest)")
+    begin.add_argument("--random", action="store_true", help="at random positions within the limits")
+    begin.add_argument("--seed", type=number(int, "≥", 0), metavar="N", help="of --random, ≥ 0 (0)")
+    driven = command.add_argument_group("what drives it")
+    force, hold = driven.add_mutually_exclusive_group(), [100.0, 20.0]
+    force.add_argument("--tau", nargs="+", metavar="X", help="nv constant joint forces, N·m or N (none)")
+    held = "hold the first position, by the joints' accelerations KP (q0 - q) - KD v (100,20)"
+    force.add_argument("--hold", nargs="?", const=hold, type=gains, metavar="KP,KD", help=held)
+    counts = "what counts of the file's: any of stops,effort,friction, or all, or none (%(default)s)"
+    driven.add_argument("--joints", default="all", metavar="PARTS", help=counts)
+    group = command.add_argument_group("time")
+    group.add_argument("--duration", type=above, default=1.0, metavar="S", help="seconds, > 0 (1)")
+    group.add_argument("--dt", type=above, default=1e-3, metavar="S", help="of a step, > 0 (0.001)")
+    method = f"the method: {', '.join(OWN)} (semi_implicit_euler, or implicit_euler where friction counts)"
+    group.add_argument("--integrator", metavar="NAME", help=method)
+    group.add_argument("--rtol", type=above, metavar="X", help="relative error of a step of tsitouras, > 0 (1e-6)")
+    group.add_argument("--atol", type=above, metavar="X", help="absolute error of a step of tsitouras, > 0 (1e-8)")
+    every = "keep every N-th step (about 1000 in all)"
+    group.add_argument("--record-every", type=number(int, "≥", 1), metavar="N", help=every)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Simulate; write, draw and sum up as the arguments say; `ArgumentError` if the robot stopped on the way."""
+    check(arguments)
+    robot, found = load_robot(arguments)
+    steps, every = counts(arguments, robot)
+    given = initial(arguments, robot)
+    given |= driven(arguments, robot, given["q"])
+    given |= {"dt": arguments.dt, "joints": arguments.joints, "integrator": integrator(arguments)}
+    interrupted = False
+    with Working("simulating", robot.name, shown=not arguments.quiet) as show, warnings.catch_warnings():
+        warnings.simplefilter("ignore", SimulationWarning)  # the command tells it itself
+        first = robot.simulation(**given, steps=1, record=RECORDED)
+        first.run()  # compiled here, where limits are warned of
+        arguments.integrator = first.plan.integrator.name
+        warnings.simplefilter("ignore", LimitWarning)
+        begin = time.perf_counter()
+        try:
+            motion = robot.simulate(**given, steps=steps, record=Record(RECORDED, every=every), progress=show)
+        except SimulationInterrupted as stopped:
+            motion, interrupted = stopped.trajectory, True
+        seconds = time.perf_counter() - begin
+        write(arguments, motion, show)
+        if not arguments.quiet:
+            report(arguments, motion, seconds, found)
+    if interrupted:
+        raise KeyboardInterrupt
+    if motion.reasons.item() is not None:
+        raise ArgumentError(f"{motion.robot.name} stopped at {float(motion.stopped_at):g} s: {motion.reasons.item()}")
+
+
+def check(arguments: argparse.Namespace) -> None:
+    """Raise `ArgumentError` for arguments that do not go together, before anything is computed."""
+    if arguments.random and arguments.q is not None:
+        raise ArgumentError("--q and --random both say where it begins: leave out one of them")
+    if arguments.seed is not None and not arguments.random:
+        raise ArgumentError("--seed is for --random; it is not there")
+    check_results(arguments)
+    if arguments.animate is not None:
+        check_animation(arguments.animate)
+
+
+def counts(arguments: argparse.Namespace, robot: Robot) -> tuple[int, int]:
+    """Return the number of steps, and every which one is kept."""
+    exact = arguments.duration / arguments.dt
+    if not exact < 2**53 or round(exact) < 1 or abs(exact - round(exact)) > 1e-6 + 1e-15 * exact:
+        raise ArgumentError(f"--duration {arguments.duration:g} is {exact:.9g} steps of --dt {arguments.dt:g}")
+    steps = round(exact)
+    if steps > MOST_STEPS:
+        raise ArgumentError(
+            f"--duration {arguments.duration:g} is {steps:.3g} steps of --dt {arguments.dt:g}, {steps / 3.6e9:.3g} "
+            f"hours at a million a second; at most {MOST_STEPS:.0e} are done: take a larger --dt"
+        )
+    every = arguments.record_every or max(1, round(steps / SAMPLES))
+    most = MOST // (1 + robot.nq + 3 * robot.nv)
+    if steps // every > most:
+        raise ArgumentError(f"{steps // every} samples would be kept, at most {most} can be: a larger --record-every")
+    return steps, every
+
+
+def integrator(arguments: argparse.Namespace) -> str | Integrator | None:
+    """Return the integrator by its name, or with the tolerances that are given."""
+    tolerances = {x: getattr(arguments, x) for x in Tsitouras.tolerances if getattr(arguments, x) is not None}
+    if tolerances and arguments.integrator != Tsitouras.name:
+        raise ArgumentError(f"--{min(tolerances)} is for --integrator {Tsitouras.name}")
+    return Tsitouras(**tolerances) if tolerances else arguments.integrator
+
+
+def initial(arguments: argparse.Namespace, robot: Robot) -> dict[str, Any]:
+    """Return q and v at the beginning."""
+    v = np.zeros(robot.nv) if arguments.v is None else numbers("--v", arguments.v, robot.v_names)
+    name, *rest = arguments.q or ["neutral"]
+    if arguments.random:
+        q = robot.random_configuration(seed=arguments.seed or 0)
+    elif not rest and name[:1].isalpha():
+        q = robot.neutral() if name == "neutral" else robot.configuration(name)
+    else:
+        q = numbers("--q", arguments.q, robot.q_names)
+    return {"q": q, "v": v}
+
+
+def driven(arguments: argparse.Namespace, robot: Robot, start: Any) -> dict[str, Any]:
+    """Return what drives the robot: constant torques, a compiled controller that holds it, or nothing."""
+    if arguments.tau is not None:
+        return {"forces": numbers("--tau", arguments.tau, robot.v_names)}
+    if arguments.hold is None:
+        return {}
+    model = robot.model
+    motors = set(model.actuated)
+    held = tuple(body.joint_name for body in model.leading if set(body.v_index) <= motors)
+    if not held:
+        raise ArgumentError(f"--hold: no joint of {robot.name} has a motor")
+    driven = np.array([float(k in motors) for k in range(robot.nv)])
+    kp, kd = arguments.hold
+
+    def hold(q: Any, v: Any, q0: Any) -> Any:
+        wanted = kp * robot.difference(q, q0) - kd * v
+        if len(held) == len(model.leading):
+            return robot.inverse_dynamics(q, v, wanted)
+        return driven * robot.hybrid_dynamics(q, v, wanted, np.zeros(robot.nv), prescribed=held).tau
+
+    return {"controller": robot.compile(hold, shapes={"q0": (robot.nq,)}), "inputs": {"q0": start}}
+
+
+def write(arguments: argparse.Namespace, motion: Trajectory, show: Working) -> None:
+    """Write the files that are asked for."""
+    if arguments.output is not None:
+        motion.save(arguments.output)
+    if arguments.plot is not None:
+        with show.during(f"drawing {arguments.plot}"):
+            finish(partial(draw, motion), arguments.plot)
+    if arguments.animate is not None:
+        with show.during(f"drawing {arguments.animate}"):
+            motion.animate(arguments.animate)
+
+
+def report(arguments: argparse.Namespace, motion: Trajectory, seconds: float, found: list[str]) -> None:
+    """Print what was done, the table, and what was written."""
+    summary, end, reason = summary_of(motion), motion.end, motion.reasons.item()
+    assert end is not None  # it is a simulation
+    steps, name, method = round(end.t / arguments.dt), motion.robot.name, arguments.integrator
+    if reason is not None:
+        advice = "--integrator implicit_euler" if reason is StopReason.TOO_MANY_STEPS else "A smaller --dt"
+        found = [*found, f"it stopped at {float(motion.stopped_at):g} s: {reason}. {advice} may help"]
+    rate = steps / seconds if seconds > PATIENCE else None
+    if arguments.json:
+        facts = {"robot": name, "steps": steps, "samples": len(motion), "dt": arguments.dt, "integrator": method}
+        facts |= {"end": end.t, "steps_per_second": rate, "stopped_at": motion.stopped_at, "reason": reason}
+        facts |= {"energy_drift": motion.energy_drift, "joints": summary.joints(), "final_q": end.q.tolist()}
+        print_json(facts | {"warnings": found})
+        return
+    out = console()
+    out.print(f"[bold]{escape(name)}[/]: {end.t:g} s in {steps} steps of {arguments.dt:g} s by {method}")
+    out.print(summary.table_of_joints().for_terminal(out.width))
+    free = arguments.tau is None and arguments.hold is None
+    out.print(energy(motion, free and set(arguments.joints.replace(",", " ").split()) <= {"none", "effort"}))
+    print_warnings(out, found)
+    if rate is not None:
+        out.print(f"{rate:.3g} steps a second")
+    holds = f"{len(motion)} samples of t, {', '.join(motion.recorded)}"
+    print_files([arguments.output], [arguments.plot, arguments.animate], holds)
+
+
+def energy(motion: Trajectory, free: bool) -> str:
+    """Return a line about the energy: how well it is kept where only gravity acts, or where it came to."""
+    E = motion.mechanical_energy
+    if not np.isfinite(E).all():
+        return f"energy {shown(E[0])} J at first, beyond all numbers at last"
+    off = f": off by {motion.energy_drift:.2g} of the largest kinetic energy at most" if free else ""
+    return f"energy {shown(E[0])} J at first, {shown(E[-1])} J at last{off}"
