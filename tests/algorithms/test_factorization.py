@@ -19,8 +19,8 @@ from helpers.trees import Array, columns, page, random_inertia, random_placement
 from kinetree.algorithms import ALGORITHMS, aba, crba
 from kinetree.algorithms.dynamics import crba as crba_page
 from kinetree.algorithms.dynamics import factorization
-from kinetree.algorithms.dynamics.factorization import ltdl, mass_matrix_factor, mass_matrix_inverse, solve_mass_matrix
-from kinetree.algorithms.dynamics.inverse_columns import inverse_by_segments
+from kinetree.algorithms.dynamics.factorization import ltdl, mass_matrix_factor, solve_mass_matrix
+from kinetree.algorithms.dynamics.inverse import inverse_by_segments, mass_matrix_inverse
 from kinetree.algorithms.recursions import columns as force_columns
 from kinetree.algorithms.registry import Matrix, Vector
 from kinetree.errors import ModelError

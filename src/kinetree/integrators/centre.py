@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from kinetree.algorithms.kinematics.manifold import integrate
-from kinetree.algorithms.quantities.center_of_mass import center_of_mass, moving_mass
+from kinetree.algorithms.quantities import center_of_mass, moving_mass
 from kinetree.glossary.symbols import Vector
 from kinetree.integrators.momenta import momenta
 from kinetree.model import WORLD, Model

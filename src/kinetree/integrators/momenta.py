@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kinetree.algorithms.recursions.motions import body_velocities, subspace_rates
+from kinetree.algorithms.recursions.tree import body_velocities, subspace_rates
 from kinetree.glossary.symbols import Vector
 from kinetree.joints import Joint
 from kinetree.model import WORLD, Model
