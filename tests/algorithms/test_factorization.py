@@ -18,7 +18,8 @@ from helpers.pinocchio_quantities import NAMES, evaluate, on_rows, oracle
 from helpers.trees import Array, columns, page, random_inertia, random_placement, random_states, random_tree, stacked
 from kinetree.algorithms import ALGORITHMS, aba, crba
 from kinetree.algorithms.dynamics import crba as crba_page
-from kinetree.algorithms.dynamics import factorization, inverse
+from kinetree.algorithms.dynamics import factorization
+from kinetree.algorithms.dynamics import inverse as inverse_page
 from kinetree.algorithms.dynamics.factorization import ltdl, mass_matrix_factor, solve_mass_matrix
 from kinetree.algorithms.dynamics.inverse import inverse_by_segments, mass_matrix_inverse
 from kinetree.algorithms.recursions import columns as force_columns
@@ -197,7 +198,7 @@ def test_many_joints_are_solved_by_loops(n: int, followers: int, monkeypatch: py
     limits take a minute to compile.
     """
     if n < 47:
-        for page, name in ((factorization, "SQUARES"), (inverse, "FACTOR")):
+        for page, name in ((factorization, "SQUARES"), (inverse_page, "FACTOR")):
             monkeypatch.setattr(page, "UNROLLED", 40)
             monkeypatch.setattr(page, f"UNROLLED_{name}", 40)
         monkeypatch.setattr(crba_page, "UNROLLED", 40)
