@@ -36,8 +36,8 @@ def test_the_list_of_functions_is_up_to_date() -> None:
 
 def test_the_signatures_for_type_checkers_are_up_to_date() -> None:
     maker = script("tools/make_signatures.py")
-    for file, of in maker.FILES.items():
-        assert file.read_text(encoding="utf-8") == maker.text(*of), "run python tools/make_signatures.py"
+    for file, text in maker.FILES.items():
+        assert file.read_text(encoding="utf-8") == text(), "run python tools/make_signatures.py"
 
 
 def test_the_gallery_shows_every_example() -> None:

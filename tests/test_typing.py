@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import ast
 import doctest
-import inspect
 import json
 import re
 import runpy
@@ -16,7 +14,6 @@ import jedi
 import pytest
 from mypy import api
 
-import kinetree as kt
 from kinetree.algorithms.table import INDEX
 
 ROOT = Path(__file__).parents[1]
@@ -56,26 +53,6 @@ def test_pyright_finds_all_mistakes_and_no_others(tmp_path):
     found = json.loads(answer.stdout)["generalDiagnostics"]
     places = {(Path(x["file"]).stem, x["range"]["start"]["line"] + 1) for x in found}
     assert places == {("mistakes", k) for k in WRONG}, answer.stdout
-
-
-@pytest.mark.parametrize(
-    ("make", "call", "result"),
-    [
-        ("differential_inverse_kinematics", "StepFunction", "Step"),
-        ("inverse_kinematics_solver", "SolverFunction", "Found"),
-    ],
-)
-def test_the_stub_of_inverse_kinematics_is_true(make, call, result):
-    path = ROOT / "src" / "kinetree" / "inverse_kinematics" / "signatures.pyi"
-    parts = {node.name: node.body for node in ast.parse(path.read_text(encoding="utf-8")).body if hasattr(node, "name")}
-    function = getattr(kt.load("ur5"), make)("tool0")
-    calls = [node.args for node in parts[call] if getattr(node, "name", "") == "__call__"]
-    assert len(calls) == 3
-    for arguments in calls:
-        names = [a.arg for a in (*arguments.args, *arguments.kwonlyargs)]
-        assert names == ["self", *inspect.signature(function).parameters]
-    fields = [node.target.id for node in parts[result] if isinstance(node, ast.AnnAssign)]
-    assert fields == [port.name for port in function.spec.outputs]
 
 
 def test_the_script_runs(capsys):

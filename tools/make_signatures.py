@@ -1,9 +1,10 @@
-"""Write the stubs of src/kinetree/robot from the tables of algorithms: ``python tools/make_signatures.py``.
+"""Write the stubs that are made of tables: ``python tools/make_signatures.py``.
 
-They have a class for each function of a robot or mechanism, with the parameters of its calls, and `Functions`, whose
-attributes they are: type checkers and editors take `kinetree.Robot` to be derived from that of ``signatures.pyi``, and
-`kinetree.Mechanism` from that of ``mechanism_signatures.pyi``. They are not in git: installing makes them
-(`tools/build_hook.py`), and who works without installing makes them by this command.
+``kinetree/__init__.pyi`` imports what `kinetree.NAMES` names. ``robot/signatures.pyi`` has a class for each function of
+a robot or mechanism, with the parameters of its calls, and `RobotFunctions` and `MechanismFunctions`, whose attributes
+they are: type checkers and editors take `kinetree.Robot` and `kinetree.Mechanism` to be derived from these.
+``inverse_kinematics/signatures.pyi`` has the compiled functions of that room. They are not in git: installing makes
+them (`tools/build_hook.py`), and who works without installing makes them by this command.
 """
 
 from __future__ import annotations
@@ -15,18 +16,13 @@ from pathlib import Path
 SOURCE = Path(__file__).parents[1] / "src"
 sys.path.insert(0, str(SOURCE))
 
+import kinetree as kt
 from kinetree.algorithms import ALGORITHMS, Algorithm
 from kinetree.algorithms.registry import Joints, OneFrame, Option
 from kinetree.algorithms.table import Table
 from kinetree.constraints import MECHANISM_ALGORITHMS
 
-PLACE = SOURCE / "kinetree" / "robot"
-FILES = {
-    PLACE / "signatures.pyi": ("robot", ALGORITHMS),
-    PLACE / "mechanism_signatures.pyi": ("mechanism", MECHANISM_ALGORITHMS),
-}
-
-HEAD = '''"""The functions of a {} as type checkers see them. Made by `python tools/make_signatures.py`."""
+HEAD = '''"""Compiled functions as type checkers see them. Made by `python tools/make_signatures.py`."""
 
 # mypy: disable-error-code="override, overload-overlap"
 
@@ -36,7 +32,8 @@ from typing import Any, Generic, Literal, NamedTuple, Self, TypeAlias, TypeVar, 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-{}from kinetree.runtime import Function
+from kinetree.constraints.inputs import ContactInputs
+from kinetree.runtime import Function
 
 _T = TypeVar("_T", bound=np.floating[Any])
 _F32: TypeAlias = NDArray[np.float32]
@@ -151,19 +148,65 @@ def classes(a: Algorithm) -> str:
     return "\n\n".join(blocks)
 
 
-def text(owner: str, table: Table) -> str:
-    """Return the text of the stub with the functions of this owner."""
+def package() -> str:
+    """Return the stub of `kinetree`: the imports of its public names."""
+    lines = [f"from kinetree import {name} as {name}" for name in kt.SUBMODULES]
+    for module, names in kt.NAMES.items():
+        lines += [f"from kinetree.{module} import {name} as {name}" for name in names.split()]
+    return f'"""{kt.__doc__}"""\n\n' + "\n".join([*lines, "", "NAMES: dict[str, str]", "__version__: str", ""])
+
+
+def functions_of(owner: str, table: Table) -> list[str]:
+    """Return the classes of the functions of this owner, and the one whose attributes they are."""
+    own = "Mechanism" if table is MECHANISM_ALGORITHMS else ""
     algorithms = [table[name] for name in table.index]
     attributes = []
     for a in algorithms:
         first = (inspect.getdoc(a.function) or "").splitlines()[0]
-        attributes.append(f'    @property\n    def {a.name}(self) -> {title(a.name)}Function:\n        r"""{first}"""')
-    functions = f'class Functions:\n    """The functions of a {owner}."""\n\n' + "\n\n".join(attributes)
-    kinds = sorted({a.group.kind for a in algorithms if a.group is not None})
-    imports = f"from kinetree import {', '.join(kinds)}\n" if kinds else ""
-    return "\n\n".join([HEAD.rstrip().format(owner, imports), *map(classes, algorithms), functions]) + "\n"
+        attributes.append(
+            f'    @property\n    def {a.name}(self) -> {own}{title(a.name)}Function:\n        r"""{first}"""'
+        )
+    functions = f'class {owner}Functions:\n    """The functions of a {owner.lower()}."""\n\n' + "\n\n".join(attributes)
+    return [*(classes(a._replace(name=f"{own}_{a.name}")) for a in algorithms), functions]
 
+
+def robots() -> str:
+    """Return the stub of the functions of robots and mechanisms."""
+    parts = [HEAD.strip(), *functions_of("Robot", ALGORITHMS), *functions_of("Mechanism", MECHANISM_ALGORITHMS)]
+    return "\n\n".join(parts) + "\n"
+
+
+def by_kind(name: str, first: str) -> str:
+    """Return the class of a function for a dict of frames, whose targets have names that nobody knows beforehand."""
+    kinds = ("_F32", "np.float32 | _F32", "32"), ("ArrayLike", "ArrayLike", "64")
+    calls = (
+        f"    def __call__(self, {first}: {kind}, *targets: {any_of}, out: Sequence[_F{width}] | None = None, "
+        f"**named: {any_of} | None) -> {name}[np.float{width}]: ..."
+        for kind, any_of, width in kinds
+    )
+    return f"class {name}FunctionByKind({name}Function):\n" + "\n".join(f"    @overload\n{call}" for call in calls)
+
+
+def inverse_kinematics() -> str:
+    """Return the stub of the solver and the differential step, for the pose of one frame and for dicts of frames."""
+    robot, parts = kt.from_dh([kt.DHLink(a=1.0)]), [HEAD.strip()]
+    made = {"solution": robot.inverse_kinematics_solver("tool"), "step": robot.differential_inverse_kinematics("tool")}
+    for name, function in made.items():
+        spec = function.spec
+        inputs, optional = ({p.name: p.shape for p in ports} for ports in (spec.required, spec.inputs))
+        optional = {key: shape for key, shape in optional.items() if key not in inputs}
+        outputs = {p.name: p.shape for p in spec.outputs}
+        parts.append(classes(Algorithm(name, function, inputs, optional, {}, outputs, False, {})))
+        parts.append(by_kind(title(name), next(iter(inputs))))
+    return "\n\n".join(parts) + "\n"
+
+
+FILES = {
+    SOURCE / "kinetree" / "__init__.pyi": package,
+    SOURCE / "kinetree" / "robot" / "signatures.pyi": robots,
+    SOURCE / "kinetree" / "inverse_kinematics" / "signatures.pyi": inverse_kinematics,
+}
 
 if __name__ == "__main__":
-    for file, of in FILES.items():
-        file.write_text(text(*of), encoding="utf-8")
+    for file, text in FILES.items():
+        file.write_text(text(), encoding="utf-8")

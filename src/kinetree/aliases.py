@@ -1,30 +1,31 @@
-"""What other libraries' names are called here: for error messages, and nothing else.
-
-They are in `kinetree.alias_tables`.
-"""
+"""What other libraries' names are called here: for error messages, and nothing else. ``aliases.txt`` has them."""
 
 from __future__ import annotations
 
 import re
-
-from kinetree.alias_tables import CONSTRAINTS, DRAKE, MUJOCO, OTHERS, PINOCCHIO, ROBOTICS_TOOLBOX
-from kinetree.alias_tables import KEYWORDS as KEYWORDS_TABLE
-from kinetree.alias_tables import WITHOUT as WITHOUT_TABLE
+from pkgutil import get_data
 
 
-def _by_name(*texts: str) -> dict[str, str]:
-    lines = (line.partition(": ") for text in texts for line in text.strip().splitlines())
-    return {name: here for names, _, here in lines for name in names.split()}
+def _read() -> tuple[dict[str, str], dict[str, str], dict[str, str]]:
+    """Return the tables of ``aliases.txt``: what to write here, arguments, and sentences, by names elsewhere."""
+    text = (get_data("kinetree", "aliases.txt") or b"").decode().replace("\\\n", "")
+    aliases: dict[str, str] = {}
+    tables: dict[str, dict[str, str]] = {"KEYWORDS": {}, "WITHOUT": {}}
+    table = aliases
+    for line in text.splitlines():
+        if line.startswith("["):
+            table = tables.get(line.strip("[]"), aliases)
+        elif line and line[0] != "#":
+            names, _, here = line.partition(": ")
+            table.update(dict.fromkeys(names.split(), here))
+    return aliases, tables["KEYWORDS"], tables["WITHOUT"]
 
 
-ALIASES: dict[str, str] = _by_name(OTHERS, DRAKE, ROBOTICS_TOOLBOX, MUJOCO, PINOCCHIO, CONSTRAINTS)
-"""What to write here, by the name elsewhere."""
+ALIASES, _ARGUMENTS, WITHOUT = _read()
+"""What to write here, and what to know where there is no equal, by the name elsewhere."""
 
-KEYWORDS: dict[str, list[str]] = {name: here.split() for name, here in _by_name(KEYWORDS_TABLE).items()}
-"""Arguments that another library's is here, of which a function has some: names that functions share, not robots."""
-
-WITHOUT: dict[str, str] = _by_name(WITHOUT_TABLE)
-"""What to know instead, by names elsewhere that have no equal here."""
+KEYWORDS: dict[str, list[str]] = {name: here.split() for name, here in _ARGUMENTS.items()}
+"""Arguments that another library's is here, of which a function has some."""
 
 SYNONYMS = {
     "torque": "force",

@@ -16,11 +16,13 @@ if TYPE_CHECKING:
     import kinetree.simulation.simulate as simulation
     from kinetree import excitation, identification
     from kinetree import inverse_kinematics as ik
+    from kinetree.identification.identify import identify  # of the package it may be taken for the module
 else:
     excitation, identification, simulation, ik = (
         lazy_methods(f"kinetree.{room}", told)
         for room in ("excitation", "identification", "simulation", "inverse_kinematics")
     )
+    identify = identification.identify
 
 
 @documented(ALGORITHMS)
@@ -73,5 +75,5 @@ class Robot(robot.Robot):
     simulation = simulation.simulation
     excite = excitation.excite
     base_parameters = identification.base_parameters
-    identify = identification.identify
+    identify = identify
     identify_payload = identification.identify_payload

@@ -7,8 +7,7 @@ import pytest
 
 import kinetree as kt
 from helpers.trees import random_states, random_tree
-from kinetree.algorithms.dynamics.branches import BranchFactor, branch_factor
-from kinetree.algorithms.dynamics.factorization import factorised
+from kinetree.algorithms.dynamics.factorization import BranchFactor, branch_factor, factorised
 from kinetree.joints import FreeFlyer, Prismatic, Revolute, Spherical, Universal
 from kinetree.model import Model
 

@@ -9,7 +9,7 @@ from helpers.dense import assert_close
 from helpers.energy import poses
 from helpers.frames import TREES, mimicking_tree, times
 from helpers.trees import STEP, Array, gradient, moved, page, random_states, rate
-from kinetree.algorithms.quantities.center_of_mass import (
+from kinetree.algorithms.quantities import (
     center_of_mass,
     center_of_mass_acceleration,
     center_of_mass_jacobian,

@@ -13,7 +13,7 @@ from helpers.pinocchio_quantities import NAMES, evaluate, on_rows, oracle
 from helpers.trees import Array, gradient, page, random_states, random_tree, rate
 from kinetree.algorithms import bias_forces, crba, gravity_forces
 from kinetree.algorithms.dynamics.coriolis import coriolis_matrix
-from kinetree.algorithms.recursions.motions import subspace_rates
+from kinetree.algorithms.recursions.tree import subspace_rates
 from kinetree.joints import Joint
 from kinetree.model import Model
 

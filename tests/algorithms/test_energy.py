@@ -13,7 +13,7 @@ from helpers.joints import MOVING
 from helpers.pinocchio_quantities import NAMES, evaluate, oracle
 from helpers.trees import STEP, Array, gradient, page, random_states, random_tree, rate, units
 from kinetree.algorithms import aba, crba, gravity_forces
-from kinetree.algorithms.quantities.energy import kinetic_energy, mechanical_energy, potential_energy
+from kinetree.algorithms.quantities import kinetic_energy, mechanical_energy, potential_energy
 from kinetree.model import Model
 from kinetree.model.regroup import regrouped
 

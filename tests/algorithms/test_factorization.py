@@ -19,8 +19,9 @@ from helpers.trees import Array, columns, page, random_inertia, random_placement
 from kinetree.algorithms import ALGORITHMS, aba, crba
 from kinetree.algorithms.dynamics import crba as crba_page
 from kinetree.algorithms.dynamics import factorization
-from kinetree.algorithms.dynamics.factorization import ltdl, mass_matrix_factor, mass_matrix_inverse, solve_mass_matrix
-from kinetree.algorithms.dynamics.inverse_columns import inverse_by_segments
+from kinetree.algorithms.dynamics import inverse as inverse_page
+from kinetree.algorithms.dynamics.factorization import ltdl, mass_matrix_factor, solve_mass_matrix
+from kinetree.algorithms.dynamics.inverse import inverse_by_segments, mass_matrix_inverse
 from kinetree.algorithms.recursions import columns as force_columns
 from kinetree.algorithms.registry import Matrix, Vector
 from kinetree.errors import ModelError
@@ -197,8 +198,9 @@ def test_many_joints_are_solved_by_loops(n: int, followers: int, monkeypatch: py
     limits take a minute to compile.
     """
     if n < 47:
-        for name in ("UNROLLED", "UNROLLED_FACTOR", "UNROLLED_SQUARES"):
-            monkeypatch.setattr(factorization, name, 40)
+        for page, name in ((factorization, "SQUARES"), (inverse_page, "FACTOR")):
+            monkeypatch.setattr(page, "UNROLLED", 40)
+            monkeypatch.setattr(page, f"UNROLLED_{name}", 40)
         monkeypatch.setattr(crba_page, "UNROLLED", 40)
         monkeypatch.setattr(scalar_factorization, "BLOCK", 4)
         monkeypatch.setattr(force_columns, "SEGMENT", 3)

@@ -8,8 +8,13 @@ import pytest
 from helpers.dense import assert_close
 from helpers.frames import REFERENCES, TREES, mimicking_tree, pose, pose_twist, times, tips, twist
 from helpers.trees import Array, page, random_states, rate, units
-from kinetree.algorithms.kinematics.jacobian import jacobian, jacobian_bias, jacobian_rate
-from kinetree.algorithms.kinematics.relative import relative_jacobian, relative_placement
+from kinetree.algorithms.kinematics.frames import (
+    jacobian,
+    jacobian_bias,
+    jacobian_rate,
+    relative_jacobian,
+    relative_placement,
+)
 from kinetree.model import WORLD, Model
 
 MODELS = [*TREES, mimicking_tree()]

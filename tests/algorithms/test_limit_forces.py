@@ -24,7 +24,7 @@ from kinetree.algorithms.dynamics.limit_forces import (
     saturated,
 )
 from kinetree.algorithms.dynamics.passive_forces import friction_forces, passive_forces
-from kinetree.algorithms.quantities.energy import kinetic_energy
+from kinetree.algorithms.quantities import kinetic_energy
 from kinetree.joints import Revolute
 from kinetree.model import JointFriction, JointLimits, JointSpring, Model
 from kinetree.scalars.dual import Dual, rate_of

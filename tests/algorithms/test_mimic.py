@@ -8,7 +8,7 @@ import pytest
 import kinetree as kt
 from helpers.dense import assert_close
 from kinetree.algorithms import aba, bias_forces, crba, gravity_forces, rnea
-from kinetree.algorithms.dynamics.hybrid import hybrid_dynamics
+from kinetree.algorithms.dynamics.aba import hybrid_dynamics
 from kinetree.joints import Helical, Joint, Prismatic, Revolute
 from kinetree.model import JointLimits, Model, ModelBuilder
 from kinetree.model.regroup import regrouped

@@ -14,7 +14,7 @@ from helpers.joints import MOVING
 from helpers.pinocchio_quantities import ANGULAR_FIRST, NAMES, evaluate, oracle
 from helpers.trees import STEP, Array, page, random_states, random_tree, rate
 from kinetree.algorithms import aba
-from kinetree.algorithms.quantities.momentum import (
+from kinetree.algorithms.quantities import (
     centroidal_momentum,
     centroidal_momentum_matrix,
     centroidal_momentum_matrix_rate,

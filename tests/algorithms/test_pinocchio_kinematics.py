@@ -17,9 +17,10 @@ from kinetree.algorithms.kinematics.frames import (
     frame_placement,
     frame_placements,
     frame_velocity,
+    jacobian,
+    jacobian_rate,
 )
-from kinetree.algorithms.kinematics.jacobian import jacobian, jacobian_rate
-from kinetree.algorithms.quantities.center_of_mass import (
+from kinetree.algorithms.quantities import (
     center_of_mass,
     center_of_mass_acceleration,
     center_of_mass_jacobian,

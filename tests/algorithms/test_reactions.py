@@ -13,7 +13,7 @@ from helpers.joints import MOVING
 from helpers.pinocchio_quantities import ANGULAR_FIRST, NAMES, evaluate, oracle
 from helpers.trees import Array, columns, page, random_states, random_tree
 from kinetree.algorithms import rnea
-from kinetree.algorithms.dynamics.reactions import joint_reactions
+from kinetree.algorithms.dynamics.rnea import joint_reactions
 from kinetree.joints import Revolute
 from kinetree.model import Model, ModelBuilder
 from kinetree.spatial import Inertia

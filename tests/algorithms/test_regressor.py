@@ -16,8 +16,7 @@ from helpers.pinocchio_quantities import NAMES, evaluate, inertial_parameters, o
 from helpers.trees import Array, page, random_inertia, random_states, random_tree
 from kinetree.algorithms import rnea
 from kinetree.algorithms.dynamics.passive_forces import joint_physics_regressor
-from kinetree.algorithms.quantities.energy import kinetic_energy, potential_energy
-from kinetree.algorithms.quantities.momentum import centroidal_momentum
+from kinetree.algorithms.quantities import centroidal_momentum, kinetic_energy, potential_energy
 from kinetree.algorithms.regressors import (
     joint_torque_regressor,
     kinetic_energy_regressor,

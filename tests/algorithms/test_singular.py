@@ -10,7 +10,7 @@ import kinetree as kt
 from helpers.trees import columns, random_inertia, random_placement
 from kinetree import ModelError
 from kinetree.algorithms import aba, crba, rnea
-from kinetree.algorithms.dynamics.factorization import mass_matrix_inverse
+from kinetree.algorithms.dynamics.inverse import mass_matrix_inverse
 from kinetree.algorithms.dynamics.singular import refuse_singular
 from kinetree.graph import Port
 from kinetree.joints import Cylindrical, Helical, Joint, Prismatic, Revolute, Spherical

@@ -13,7 +13,7 @@ import pytest
 import kinetree as kt
 from helpers.trees import Array
 from kinetree.algorithms import ALGORITHMS, crba
-from kinetree.algorithms.kinematics.jacobian import jacobian
+from kinetree.algorithms.kinematics.frames import jacobian
 from kinetree.joints import Fixed, Revolute
 from kinetree.model import Model, ModelBuilder
 from kinetree.spatial import Inertia

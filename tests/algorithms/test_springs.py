@@ -13,8 +13,8 @@ from helpers.dense import assert_close
 from helpers.joints import MOVING
 from helpers.trees import STEP, Array, gradient, page, random_states, random_tree, rate
 from kinetree.algorithms import aba, bias_forces, gravity_forces, rnea
-from kinetree.algorithms.dynamics.hybrid import hybrid_dynamics
-from kinetree.algorithms.quantities.energy import mechanical_energy, potential_energy
+from kinetree.algorithms.dynamics.aba import hybrid_dynamics
+from kinetree.algorithms.quantities import mechanical_energy, potential_energy
 from kinetree.joints import Mimic, Prismatic, Revolute
 from kinetree.model import JointSpring, Model
 

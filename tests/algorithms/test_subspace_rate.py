@@ -10,7 +10,7 @@ import pytest
 from helpers.dense import assert_close
 from helpers.joints import EXAMPLES
 from helpers.trees import STEP, random_inertia, random_placement
-from kinetree.algorithms.recursions.motions import subspace_rates
+from kinetree.algorithms.recursions.tree import subspace_rates
 from kinetree.joints import Joint, Revolute
 from kinetree.model import Model, ModelBuilder
 

@@ -19,7 +19,7 @@ from kinetree.algorithms.dynamics.task_space import (
     operational_space_dynamics,
     task_space_dynamics,
 )
-from kinetree.algorithms.kinematics.jacobian import jacobian, jacobian_bias
+from kinetree.algorithms.kinematics.frames import jacobian, jacobian_bias
 from kinetree.joints import Prismatic, Revolute, Spherical
 from kinetree.model import Model
 

@@ -9,8 +9,8 @@ from helpers.dense import assert_close
 from helpers.frames import REFERENCES, TREES, mimicking_tree, times, tips
 from helpers.trees import Array, columns, page, random_states, stacked
 from kinetree.algorithms import rnea
-from kinetree.algorithms.dynamics.wrenches import external_wrench, wrench_forces
-from kinetree.algorithms.kinematics.jacobian import jacobian
+from kinetree.algorithms.dynamics.task_space import external_wrench, wrench_forces
+from kinetree.algorithms.kinematics.frames import jacobian
 from kinetree.model import WORLD, Model
 
 trees = pytest.mark.parametrize("model", [*TREES, mimicking_tree()], ids=lambda m: m.name)

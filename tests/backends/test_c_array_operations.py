@@ -16,7 +16,7 @@ from helpers.compiler import names_of_operations
 from helpers.kernels import run_batch, same_bits
 from helpers.sampling import cover
 from helpers.trees import random_inertia, random_placement
-from kinetree.algorithms.dynamics import crba, factorization
+from kinetree.algorithms.dynamics import crba, inverse
 from kinetree.backends.c.routines import OPERATIONS as EMITTERS
 from kinetree.graph import Port, Program
 from kinetree.graph.interpret import interpret
@@ -72,7 +72,7 @@ def test_same_bits(lanes_and_size: tuple[int, int], dtype: str, compiler: str) -
 def test_the_mass_matrix_of_a_long_chain_and_its_inverse(n: int, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Columns are computed in a loop, and are moved in loops over tables; with smaller limits, of fewer joints."""
     if n < 50:
-        monkeypatch.setattr(factorization, "UNROLLED", n)
+        monkeypatch.setattr(inverse, "UNROLLED", n)
         monkeypatch.setattr(crba, "UNROLLED", n)
     rng, b = np.random.default_rng(0), ModelBuilder("chain")
     b.add_link("link0")

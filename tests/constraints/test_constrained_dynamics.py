@@ -16,7 +16,7 @@ from helpers.frames import times
 from helpers.trees import Array, columns, page, random_states, random_tree, stacked
 from kinetree import ContactInputs as Given
 from kinetree.algorithms import aba, bias_forces, crba
-from kinetree.algorithms.quantities.energy import kinetic_energy
+from kinetree.algorithms.quantities import kinetic_energy
 from kinetree.constraints.model import ConstrainedModel, constrained
 from kinetree.constraints.pages.dynamics import forward_dynamics
 from kinetree.constraints.pages.impulses import impulse, project_velocity

@@ -16,7 +16,7 @@ from helpers.kernels import same_bits
 from helpers.trees import Array, random_states, random_tree
 from kinetree import ContactInputs as Given
 from kinetree.algorithms import aba, crba
-from kinetree.algorithms.quantities.energy import kinetic_energy
+from kinetree.algorithms.quantities import kinetic_energy
 from kinetree.constraints.model import ConstrainedModel, constrained
 from kinetree.constraints.pages.contacts import contact_dynamics, contact_impulse
 from kinetree.constraints.pages.distribution import contact_inverse_dynamics

@@ -16,9 +16,9 @@ from helpers.mechanisms import Closed, bricard, delta, five_bar_leg, four_bar, s
 from helpers.trees import STEP, Array, columns, moved, page, random_states, random_tree, stacked
 from kinetree import ContactInputs as Given
 from kinetree.algorithms import aba, rnea
-from kinetree.algorithms.dynamics.hybrid import hybrid_dynamics as tree_hybrid
+from kinetree.algorithms.dynamics.aba import hybrid_dynamics as tree_hybrid
 from kinetree.algorithms.kinematics.frames import frame_placement
-from kinetree.algorithms.quantities.energy import mechanical_energy
+from kinetree.algorithms.quantities import mechanical_energy
 from kinetree.constraints.model import ConstrainedModel, constrained
 from kinetree.constraints.pages.dynamics import forward_dynamics, hybrid_dynamics
 from kinetree.constraints.pages.impulses import impulse, project_velocity

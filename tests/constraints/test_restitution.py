@@ -10,7 +10,7 @@ from helpers.constraints import to
 from helpers.mechanisms import HINGE, Array, at, bar
 from kinetree import ContactInputs as Given
 from kinetree.algorithms import crba
-from kinetree.algorithms.quantities.energy import kinetic_energy
+from kinetree.algorithms.quantities import kinetic_energy
 from kinetree.constraints.model import ConstrainedModel, constrained
 from kinetree.constraints.pages.contacts import contact_impulse
 from kinetree.constraints.pages.impulses import impulse

@@ -19,7 +19,7 @@ from helpers.mechanisms import at, bar, bricard, four_bar, slider_crank, stewart
 from helpers.trees import Array, random_states, random_tree
 from helpers.units import Units, in_units, of_configuration, unit
 from kinetree.algorithms import Algorithm
-from kinetree.algorithms.kinematics.reach import turning
+from kinetree.algorithms.kinematics.manifold import turning
 from kinetree.constraints import MECHANISM_ALGORITHMS
 from kinetree.constraints.model import ConstrainedModel, constrained
 from kinetree.constraints.types import Contact

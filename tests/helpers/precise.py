@@ -9,7 +9,7 @@ import mpmath
 
 from helpers.trees import Array
 from kinetree.algorithms import crba, rnea
-from kinetree.algorithms.kinematics.jacobian import jacobian
+from kinetree.algorithms.kinematics.frames import jacobian
 from kinetree.model import Model
 
 mp = mpmath.mp.clone()

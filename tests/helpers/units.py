@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from helpers.trees import Array
-from kinetree.algorithms.kinematics.reach import turning
+from kinetree.algorithms.kinematics.manifold import turning
 from kinetree.algorithms.registry import Algorithm
 from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.types import Constraint, Gear

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from kinetree.algorithms.dynamics.aba import aba
     from kinetree.algorithms.dynamics.crba import crba
     from kinetree.algorithms.dynamics.rnea import bias_forces, gravity_forces, rnea
-    from kinetree.algorithms.kinematics.forward import forward_kinematics
+    from kinetree.algorithms.kinematics.frames import forward_kinematics
 
 __all__ = ["ALGORITHMS", "Algorithm", "aba", "bias_forces", "crba", "forward_kinematics", "gravity_forces"]
 __all__ += ["rnea", "shape_of"]

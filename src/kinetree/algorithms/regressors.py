@@ -5,8 +5,8 @@ A column is the result for a body with that parameter one and all others zero, b
 
 from __future__ import annotations
 
-from kinetree.algorithms.quantities.energy import body_energy
-from kinetree.algorithms.recursions.motions import body_motions, body_velocities, world_transforms
+from kinetree.algorithms.quantities import body_energy
+from kinetree.algorithms.recursions.tree import body_motions, body_velocities, world_transforms
 from kinetree.algorithms.registry import Matrix, Vector, algorithm
 from kinetree.model import WORLD, Model
 from kinetree.spatial import Inertia, Motion, Scalar, Vec3

@@ -18,27 +18,20 @@ from kinetree.validation import Range
 C = TypeVar("C", bound=type)
 
 PAGES = {
-    "dynamics.aba": "forward_dynamics",
+    "dynamics.aba": "forward_dynamics hybrid_dynamics",
     "dynamics.coriolis": "coriolis_matrix",
     "dynamics.crba": "mass_matrix",
-    "dynamics.factorization": "mass_matrix_factor mass_matrix_inverse solve_mass_matrix",
-    "dynamics.hybrid": "hybrid_dynamics",
+    "dynamics.factorization": "mass_matrix_factor solve_mass_matrix",
+    "dynamics.inverse": "mass_matrix_inverse",
     "dynamics.passive_forces": "joint_physics_regressor",
-    "dynamics.reactions": "joint_reactions",
-    "dynamics.rnea": "inverse_dynamics bias_forces gravity_forces",
-    "dynamics.task_space": "task_space_dynamics operational_space_dynamics "
+    "dynamics.rnea": "inverse_dynamics bias_forces gravity_forces joint_reactions",
+    "dynamics.task_space": "external_wrench wrench_forces task_space_dynamics operational_space_dynamics "
     "operational_inertia dynamically_consistent_inverse null_space_projector",
-    "dynamics.wrenches": "external_wrench wrench_forces",
-    "kinematics.forward": "forward_kinematics",
-    "kinematics.frames": "frame_placement frame_placements frame_velocity frame_acceleration",
-    "kinematics.jacobian": "jacobian jacobian_rate jacobian_bias",
+    "kinematics.frames": "forward_kinematics frame_placement frame_placements frame_velocity frame_acceleration "
+    "jacobian jacobian_rate jacobian_bias manipulability relative_jacobian relative_placement",
     "kinematics.manifold": "integrate difference interpolate",
-    "kinematics.manipulability": "manipulability",
-    "kinematics.relative": "relative_jacobian relative_placement",
-    "quantities.center_of_mass": "center_of_mass center_of_mass_velocity "
-    "center_of_mass_acceleration center_of_mass_jacobian",
-    "quantities.energy": "kinetic_energy potential_energy mechanical_energy",
-    "quantities.momentum": "centroidal_momentum centroidal_momentum_rate "
+    "quantities": "center_of_mass center_of_mass_velocity center_of_mass_acceleration center_of_mass_jacobian "
+    "kinetic_energy potential_energy mechanical_energy centroidal_momentum centroidal_momentum_rate "
     "centroidal_momentum_matrix centroidal_momentum_matrix_rate",
     "regressors": "joint_torque_regressor momentum_regressor kinetic_energy_regressor potential_energy_regressor",
     "kinetree.integrators.step": "step",

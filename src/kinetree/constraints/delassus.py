@@ -6,8 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from kinetree.algorithms.dynamics.branches import BranchFactor
-from kinetree.algorithms.dynamics.factorization import Factor
+from kinetree.algorithms.dynamics.factorization import BranchFactor, Factor
 from kinetree.constraints.lengths import squared
 from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.types import Row

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
-from kinetree.algorithms.kinematics.reach import reach, turning
+from kinetree.algorithms.kinematics.manifold import reach, turning
 from kinetree.constraints.coordinates import (
     RANK,
     Reference,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, Protocol, TypeVar, overload
 
 from kinetree.algorithms.table import table_of
 from kinetree.errors import ArgumentError, unknown_name
@@ -14,11 +14,39 @@ from kinetree.functions.traced import user_function
 from kinetree.model import Model
 from kinetree.runtime.function import Function
 
-if TYPE_CHECKING:
-    from kinetree.functions.compiled import Compile, Compiled, CompileWithInputs
-
 P = ParamSpec("P")
-R = TypeVar("R")
+R = TypeVar("R", covariant=True)
+
+if TYPE_CHECKING:
+
+    class Compiled(Function, Generic[P, R]):
+        """A user's function that is compiled: with its parameters and result, and `out`.
+
+        Parameters that nobody can name in advance (`Compiled[..., R]`) are those of functions with `inputs`. No type
+        says "these parameters, and `out`", so with `out` the other arguments are not checked.
+        """
+
+        @overload
+        def __call__(self, /, *args: P.args, **kwargs: P.kwargs) -> R: ...
+        @overload
+        def __call__(self, /, *args: Any, out: Any, **kwargs: Any) -> R: ...
+        def __call__(self, /, *args: Any, **kwargs: Any) -> Any: ...  # noqa: D102
+
+    class Compile(Protocol):
+        """The decorator that `compile` returns; of a dict the result is a named tuple with fields nobody declared."""
+
+        @overload
+        def __call__(self, function: Callable[P, Mapping[str, object]], /) -> Compiled[P, Any]: ...
+        @overload
+        def __call__(self, function: Callable[P, R], /) -> Compiled[P, R]: ...
+
+    class CompileWithInputs(Protocol):
+        """The decorator that `compile` returns where numbers of the robot become arguments too."""
+
+        @overload
+        def __call__(self, function: Callable[..., Mapping[str, object]], /) -> Compiled[..., Any]: ...
+        @overload
+        def __call__(self, function: Callable[..., R], /) -> Compiled[..., R]: ...
 
 
 class Robot(Protocol):

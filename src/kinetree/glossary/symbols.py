@@ -1,6 +1,6 @@
 """Glossary: the shape, unit and frame of every symbol and the choices of every option, each in one place.
 
-A page's parameters are these symbols; `kinetree.algorithms.docstrings` writes their descriptions into its docstring,
+A page's parameters are these symbols; `kinetree.algorithms.registry` writes their descriptions into its docstring,
 and `kinetree.compile` takes from here the shapes of a user's arguments.
 """
 

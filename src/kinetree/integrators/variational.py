@@ -11,8 +11,8 @@ from kinetree.algorithms.dynamics.passive_forces import friction_forces
 from kinetree.algorithms.dynamics.rnea import rnea
 from kinetree.algorithms.dynamics.singular import refuse_singular
 from kinetree.algorithms.kinematics.manifold import integrate
-from kinetree.algorithms.quantities.center_of_mass import center_of_mass, moving_mass
-from kinetree.algorithms.recursions.motions import body_velocities, subspace_rates
+from kinetree.algorithms.quantities import center_of_mass, moving_mass
+from kinetree.algorithms.recursions.tree import body_velocities, subspace_rates
 from kinetree.errors import ModelError
 from kinetree.glossary.symbols import Vector
 from kinetree.integrators.contract import State, integrator

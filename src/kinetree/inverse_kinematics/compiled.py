@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from kinetree.algorithms.inverse_kinematics.descent import Found, Options, solve
-from kinetree.algorithms.inverse_kinematics.differential import Step, step
 from kinetree.algorithms.inverse_kinematics.goals import PARTS, SHAPES, Goal
 from kinetree.algorithms.inverse_kinematics.problem import Problem
+from kinetree.algorithms.inverse_kinematics.steps import Step, step
 from kinetree.errors import ArgumentError
 from kinetree.functions.of_robot import describe, identity
 from kinetree.graph import Port

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 from kinetree.algorithms.inverse_kinematics.goals import SHAPES, Goal
 from kinetree.errors import ArgumentError, listed, unknown_name, warn_user
 from kinetree.inverse_kinematics.compiled import differential_step, solver
+from kinetree.inverse_kinematics.signatures import (
+    SolutionFunction,
+    SolutionFunctionByKind,
+    StepFunction,
+    StepFunctionByKind,
+)
 from kinetree.model import Model
 from kinetree.robot.base import OPEN_LOOPS
 from kinetree.robot.robot import Robot
 from kinetree.runtime.function import Function
 
 if TYPE_CHECKING:
-    from kinetree.inverse_kinematics.signatures import (
-        SolverFunction,
-        SolverFunctionByKind,
-        StepFunction,
-        StepFunctionByKind,
-    )
     from kinetree.robot.mechanism import Mechanism
 
 T = TypeVar("T")
@@ -29,11 +29,11 @@ Kinds = str | Mapping[str, str | Sequence[str]]
 @overload
 def inverse_kinematics_solver(
     robot: Robot | Mechanism, frames: str, *, fixed: Sequence[str] = ()
-) -> SolverFunction: ...
+) -> SolutionFunction: ...
 @overload
 def inverse_kinematics_solver(
     robot: Robot | Mechanism, frames: Mapping[str, str | Sequence[str]], *, fixed: Sequence[str] = ()
-) -> SolverFunctionByKind: ...
+) -> SolutionFunctionByKind: ...
 def inverse_kinematics_solver(
     robot: Robot | Mechanism, frames: Kinds, *, fixed: Sequence[str] = (), **others: Any
 ) -> Function:

@@ -12,16 +12,13 @@ from kinetree.algorithms.table import ALGORITHMS, give_functions
 from kinetree.errors import ArgumentError, ModelError
 from kinetree.model import Model
 from kinetree.robot import springs
+from kinetree.robot.signatures import RobotFunctions
 from kinetree.robot.value import WithFunctions
 from kinetree.signatures import told
 from kinetree.validation import Array, real_array
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
-
-    from kinetree.robot.signatures import Functions
-else:
-    Functions = object
 
 T = TypeVar("T")
 
@@ -97,7 +94,7 @@ def _resistance(field: str, doc: str) -> _of_model[Array]:
 
 
 @told
-class BaseRobot(WithFunctions, Functions):
+class BaseRobot(WithFunctions, RobotFunctions):
     """What a robot is by itself: the other modules of this room take it and return it, and `Robot` has them as methods.
 
     See `kinetree.Robot`.

@@ -15,6 +15,7 @@ from kinetree.constraints.types.slot import slot_values
 from kinetree.errors import ArgumentError
 from kinetree.robot.base import OPEN_LOOPS
 from kinetree.robot.robot import Robot
+from kinetree.robot.signatures import MechanismFunctions
 from kinetree.robot.value import WithFunctions
 from kinetree.signatures import told
 from kinetree.validation import Array
@@ -22,17 +23,12 @@ from kinetree.validation import Array
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kinetree.robot.mechanism_signatures import Functions
-else:
-    Functions = object
-
-
 FORCES_UNKNOWN = ("identify_payload", "base_parameters", "excite")
 """What a tree has of which a mechanism would need more: the forces in its loops."""
 
 
 @told
-class Mechanism(WithFunctions, Functions):
+class Mechanism(WithFunctions, MechanismFunctions):
     """A mechanism as the rooms above this one know it; see `kinetree.Mechanism`, which has their methods too."""
 
     if TYPE_CHECKING:

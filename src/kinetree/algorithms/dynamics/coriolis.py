@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kinetree.algorithms.recursions.motions import body_velocities, composite_inertias, from_first_body, subspace_rates
+from kinetree.algorithms.recursions.tree import body_velocities, composite_inertias, from_first_body, subspace_rates
 from kinetree.algorithms.registry import Matrix, Vector, algorithm
 from kinetree.model import WORLD, Model
 from kinetree.spatial import Force, Motion

@@ -1,35 +1,26 @@
-"""The mass matrix factorised with its sparsity: M = LᵀDL, solutions and the inverse."""
+"""The mass matrix factorised with its sparsity: M = LᵀDL as a matrix, or of branches as a recursion."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
 
-from kinetree.algorithms.dynamics.crba import crba
-from kinetree.algorithms.dynamics.inverse_columns import (
-    UNROLLED,
-    accelerations,
-    articulated_model,
-    inverse_by_segments,
-)
-from kinetree.algorithms.dynamics.singular import SINGULAR, refuse_singular
-from kinetree.algorithms.recursions.articulated import articulated_bodies
+from kinetree.algorithms.dynamics.crba import crba, crba_without
+from kinetree.algorithms.dynamics.singular import SINGULAR, block, refuse_singular
 from kinetree.algorithms.recursions.columns import path_lengths
+from kinetree.algorithms.recursions.tree import Pivot, articulated_bodies
 from kinetree.algorithms.registry import Matrix, Vector, algorithm
 from kinetree.model import WORLD, Model
-from kinetree.model.regroup import regrouped
 from kinetree.scalars.factorization import ldl
 from kinetree.scalars.functions import is_zero
-from kinetree.scalars.loops import map_columns
-from kinetree.spatial import Scalar
+from kinetree.spatial import ArticulatedInertia, Force, Inertia, Motion, Scalar
 
-Row = dict[int, Scalar]
+UNROLLED = 450
+"""The `path_lengths` above which loops take over: G1 has 326, a chain of 30 joints 465."""
 
 UNROLLED_SQUARES = 16_000
 """The sum of squared lengths of the rows of L, twice the products of a factorisation, above which loops take over."""
-
-UNROLLED_FACTOR = 600
-"""The `path_lengths` above which solutions with given factors are a loop over right-hand sides."""
 
 
 class Factor(NamedTuple):
@@ -114,57 +105,6 @@ def _dense(order: tuple[int, ...], M: Sequence[Vector]) -> Factor:
     return Factor(order, [order[: order.index(k)] for k in range(n)], L, D)
 
 
-def inverse(factor: Factor) -> list[Row]:
-    """Return the rows of L⁻¹, which has the sparsity of L, without their zeros."""
-    order, support, L, _ = factor
-    W: list[Row] = [{} for _ in order]
-    for k in order:
-        row = {i: 0.0 for j in support[k] for i in W[j]}
-        for j in support[k]:
-            for i, W_ji in W[j].items():
-                row[i] = row[i] - L[k][j] * W_ji
-        W[k] = row | {k: 1.0}
-    return W
-
-
-def articulated_inverse(model: Model, q: Vector) -> tuple[list[Row], dict[int, Scalar]]:
-    """Return the rows of L⁻¹ without their zeros, and D⁻¹, by the articulated-body recursion.
-
-    Row k is the recursion's response to a unit force at k alone: M is never formed, so that nothing cancels.
-    """
-    states = [model.jcalc(i, q) for i in range(model.nb)]
-    pivots = {i: met for i, met, _ in articulated_bodies(model, states)}
-    W: list[Row] = [{} for _ in range(model.nv)]
-    for i, (n, (k, _, p, _)) in ((i, entry) for i, met in pivots.items() for entry in enumerate(met)):
-        row, beyond = {k: 1.0}, pivots[i][n + 1 :]
-        while True:
-            for pivot in beyond:
-                u = -pivot.S.dot(p)
-                if not is_zero(u):
-                    row[pivot.k] = u
-                    p = p + pivot.UD * u
-            parent = model.bodies[i].parent
-            if parent == WORLD:
-                break
-            p, i, beyond = states[i].Xup.T @ p, parent, pivots[parent]
-        W[k] = row
-    return W, {pivot.k: pivot.D_inverse for met in pivots.values() for pivot in met}
-
-
-def product(W: Sequence[Row], D_inverse: Mapping[int, Scalar]) -> Matrix:
-    """Return ``M⁻¹ = L⁻¹ D⁻¹ L⁻ᵀ``, exactly symmetric; an entry sums over the velocities that carry both of its own."""
-    n = len(W)
-    M_inverse: Matrix = [[0.0] * n for _ in range(n)]
-    for k in range(n):
-        scaled = {i: W_ki * D_inverse[i] for i, W_ki in W[k].items()}
-        for l in range(k + 1):
-            x = 0.0
-            for i in sorted(W[l].keys() & scaled.keys()):
-                x = x + scaled[i] * W[l][i]
-            M_inverse[k][l] = M_inverse[l][k] = x
-    return M_inverse
-
-
 @algorithm("mass_matrix_factor", outputs={"L": ("nv", "nv"), "D": ("nv",)}, raises=SINGULAR, joint_space=True)
 def mass_matrix_factor(model: Model, q: Vector) -> tuple[Matrix, list[Scalar]]:
     """Factors of the mass matrix, ``M = Lᵀ diag(D) L``.
@@ -187,25 +127,136 @@ def mass_matrix_factor(model: Model, q: Vector) -> tuple[Matrix, list[Scalar]]:
     return L, D
 
 
-@algorithm("mass_matrix_inverse", outputs="Minv", raises=SINGULAR)
-def mass_matrix_inverse(model: Model, q: Vector) -> Matrix:
-    """Inverse of the joint-space inertia matrix, M(q)⁻¹; for one product M⁻¹ b, `solve_mass_matrix` is cheaper.
+ARTICULATED = 80
+"""Operations of the recursion for one velocity, in which the choice between it and a matrix is measured."""
 
-    References: RBDA section 6.5 with the factors of Table 7.1: a row of ``L⁻¹`` in ``M = LᵀDL`` is the response of the
-    recursion to a unit force at one joint. With mimic joints, which couple branches, M is factorised instead.
-    The columns of many joints are computed by a loop.
+
+class BranchFactor:
+    """The factors of M with the interface of `Factor`: of the trunk as a matrix, of the branches as a recursion.
+
+    ``L⁻ᵀ b`` is what the recursion leaves of b on the way to the base, its pivots are D, and ``L⁻¹`` is its way back
+    (RBDA Table 7.1): a branch of n joints takes O(n) operations and not O(n³), and vectors that are zero in it cost
+    what they cost in the trunk.
+
+    Parameters
+    ----------
+    model : Model
+        Without mimic joints.
+    q : sequence of scalars
+    branches : collection of int
+        Indices of the bodies of the branches, each with all that it carries.
+    """
+
+    def __init__(self, model: Model, q: Vector, branches: Collection[int]) -> None:
+        self.model, self.states = model, [model.jcalc(i, q) for i in range(model.nb)]
+        self.branches = sorted(branches)
+        trunk = [i for i in range(model.nb) if i not in branches]
+        self.pivots: dict[int, list[Pivot]] = {}
+        inertias: list[Any]
+        inertias = [Inertia.zero() if i in branches else body.inertia for i, body in enumerate(model.bodies)]
+        for i, pivots, inertia in articulated_bodies(model, self.states, trunk):
+            parent = model.bodies[i].parent
+            if i in branches:
+                self.pivots[i] = pivots
+                if parent != WORLD and parent not in branches:
+                    inertias[parent] = _articulated(inertias[parent]) + self.states[i].Xup.T @ inertia
+        for i in reversed(trunk):  # all that carry a branch
+            parent = model.bodies[i].parent
+            if parent != WORLD and isinstance(inertias[i], ArticulatedInertia):
+                inertias[parent] = _articulated(inertias[parent])
+        self.carriers = [i for i in trunk if isinstance(inertias[i], ArticulatedInertia)]
+        bodies = (replace(body, inertia=x) for body, x in zip(model.bodies, inertias, strict=True))
+        held = {k for i in branches for k in model.bodies[i].v_index}
+        self.trunk: Factor = ltdl(model, block(crba_without(replace(model, bodies=tuple(bodies)), q, branches), held))
+
+    @property
+    def D(self) -> list[Scalar]:
+        """The pivots of the trunk, and 1 in the branches, whose pivots `solve_L` knows."""
+        return self.trunk.D
+
+    def solve(self, b: Vector) -> list[Scalar]:
+        """Return ``M⁻¹ b``."""
+        return self.solve_L(self.solve_L_transposed(b), self.D)
+
+    def solve_L_transposed(self, b: Vector) -> list[Scalar]:
+        """Return ``L⁻ᵀ b``, from the leaves to the base."""
+        x, p = list(b), [Force.zero()] * self.model.nb
+        for i in reversed(self.branches):
+            for pivot in self.pivots[i]:
+                x[pivot.k] = x[pivot.k] - pivot.S.dot(p[i])
+                p[i] = p[i] + pivot.UD * x[pivot.k]
+            self._pass_on(p, i)
+        for i in reversed(self.carriers):
+            for k, S_k in zip(self.model.bodies[i].v_index, self.states[i].S, strict=True):
+                x[k] = x[k] - S_k.dot(p[i])
+            self._pass_on(p, i)
+        return self.trunk.solve_L_transposed(x)
+
+    def solve_L(self, b: Vector, D: Vector | None = None) -> list[Scalar]:
+        """Return ``L⁻¹ b``, or with D ``L⁻¹ D⁻¹ b``, from the base to the leaves."""
+        x, da = self.trunk.solve_L(b, D), [Motion.zero()] * self.model.nb
+        for i in sorted((*self.carriers, *self.branches)):
+            body, state = self.model.bodies[i], self.states[i]
+            if body.parent != WORLD:
+                da[i] = state.Xup @ da[body.parent]
+            if i in self.pivots:
+                for k, S_k, UD, D_inverse in reversed(self.pivots[i]):
+                    x[k] = (x[k] if D is None else x[k] * D_inverse) - da[i].dot(UD)
+                    da[i] = da[i] + S_k * x[k]
+            else:
+                for k, S_k in zip(body.v_index, state.S, strict=True):
+                    da[i] = da[i] + S_k * x[k]
+        return x
+
+    def _pass_on(self, p: list[Force], i: int) -> None:
+        """Add the force on body i to that on its parent."""
+        parent = self.model.bodies[i].parent
+        if parent != WORLD:
+            p[parent] = p[parent] + self.states[i].Xup.T @ p[i]
+
+
+def _articulated(inertia: Inertia | ArticulatedInertia) -> ArticulatedInertia:
+    return inertia if isinstance(inertia, ArticulatedInertia) else ArticulatedInertia.rigid(inertia)
+
+
+def branch_factor(model: Model, q: Vector, moved: Collection[int]) -> Factor | BranchFactor:
+    """Return the factors of M for solutions of which most are zero but for the velocities that are `moved`.
+
+    The branches that carry none of these are left to the recursion where that takes fewer operations.
     """
     refuse_singular(model)
-    if model.has_mimic_joints:
-        factor = ltdl(model, crba(regrouped(model), q))
-        if path_lengths(model) > UNROLLED_FACTOR:
-            n = range(model.nv)
-            columns = map_columns(factor.solve, [[float(k == l) for l in n] for k in n], q[0])
-            return [[columns[min(k, l)][max(k, l)] for l in n] for k in n]
-        return product(inverse(factor), {k: 1.0 / d for k, d in enumerate(factor.D)})
-    if path_lengths(model) > UNROLLED:
-        return inverse_by_segments(model, q)
-    return product(*articulated_inverse(model, q))
+    branches = [] if model.has_mimic_joints else [b for b in _idle_branches(model, moved) if _is_deep(model, b)]
+    if not branches:
+        return ltdl(model, crba(model, q))
+    return BranchFactor(model, q, {i for branch in branches for i in branch})
+
+
+def _idle_branches(model: Model, moved: Collection[int]) -> list[list[int]]:
+    """Return the bodies of each branch, first the one next to the trunk, that carries no velocity that is moved."""
+    children: list[list[int]] = [[] for _ in model.bodies]
+    below: dict[int, list[int]] = {}
+    for i, body in reversed(list(enumerate(model.bodies))):
+        if all(j in below for j in children[i]) and not set(moved).intersection(body.v_index):
+            below[i] = [i, *(k for j in children[i] for k in below[j])]
+        if body.parent != WORLD:
+            children[body.parent].append(i)
+    return [bodies for i, bodies in below.items() if model.bodies[i].parent not in below]
+
+
+def _is_deep(model: Model, branch: list[int]) -> bool:
+    """Return whether the recursion is cheaper: it takes some 80 operations a velocity of the branch or body below.
+
+    A velocity that s others carry takes s² and some, for its column of M and its row of L.
+    """
+    before: list[int] = []  # velocities that carry those of each body
+    for body in model.bodies:
+        carrying = body.parent
+        before.append(0 if carrying == WORLD else before[carrying] + len(model.bodies[carrying].v_index))
+    squares = sum((before[i] + n) ** 2 for i in branch for n in range(len(model.bodies[i].v_index)))
+    i, length = model.bodies[branch[0]].parent, sum(len(model.bodies[i].v_index) for i in branch)
+    while i != WORLD and model.bodies[i].parent != WORLD:
+        i, length = model.bodies[i].parent, length + 1
+    return squares > ARTICULATED * length
 
 
 @algorithm("solve_mass_matrix", outputs="x", raises=SINGULAR, joint_space=True)
@@ -220,6 +271,5 @@ def solve_mass_matrix(model: Model, q: Vector, b: Vector) -> list[Scalar]:
     """
     if path_lengths(model) > UNROLLED and not model.has_mimic_joints:
         refuse_singular(model)
-        x = accelerations(model, *articulated_model(model, q), dict(enumerate(b)))
-        return [x[k] for k in range(model.nv)]
+        return BranchFactor(model, q, range(model.nb)).solve(b)
     return factorised(model, q).solve(b)

@@ -1,21 +1,153 @@
-"""Dynamics of a frame: Modern Robotics' task-space form, and Khatib's operational space."""
+"""Dynamics of a frame: wrenches on it, Modern Robotics' task-space form, Khatib's operational space."""
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
+from kinetree.algorithms.dynamics.factorization import Factor, factorised
 from kinetree.algorithms.dynamics.rnea import bias_forces, gravity_forces
 from kinetree.algorithms.dynamics.singular import SINGULAR
-from kinetree.algorithms.kinematics.jacobian import jacobian_bias
-from kinetree.algorithms.recursions.operational_space import (
-    consistent_inverse,
-    inertia,
-    null_space,
-    operational,
-    selected,
-)
+from kinetree.algorithms.kinematics.frames import jacobian, jacobian_bias
+from kinetree.algorithms.recursions.path import Path, path_to
 from kinetree.algorithms.registry import Matrix, Vector, algorithm
+from kinetree.glossary.symbols import ROWS
 from kinetree.model import Model
-from kinetree.scalars.linalg import times, transposed
-from kinetree.spatial import Scalar
+from kinetree.scalars.linalg import dot, times, transposed
+from kinetree.scalars.orthogonal import orthogonal_rows
+from kinetree.spatial import Force, Scalar, Transform, sqrt
+from kinetree.spatial.vector import ZERO
+
+
+@algorithm("external_wrench", outputs="f_ext")
+def external_wrench(
+    model: Model, q: Vector, wrench: Vector, point: Vector | None = None, *, frame: str, reference: str = "body"
+) -> Matrix:
+    """External forces ``f_ext`` equivalent to a wrench on a frame, for every function that takes ``f_ext``.
+
+    Add the results for several wrenches. With the reference "body" the result does not depend on q.
+
+    Parameters
+    ----------
+    wrench
+        Moment and force (n, f) exerted *on* the robot (N·m, N): the negative of MR's ``F_tip``.
+
+    Returns
+    -------
+    f_ext
+        Wrenches in body axes about each body's origin (``f_ext_frame="body"``), zero except for the body that
+        carries the frame; all zero for a frame that is fixed to the world.
+
+    >>> push = robot.external_wrench(q, [0, 0, 0, 10, 0, 0], frame="panda_hand", reference="aligned")
+    >>> robot.inverse_dynamics(q, v, a, push).shape
+    (7,)
+    """
+    path, f = path_to(model, frame, q, point=point), Force.of(wrench)
+    f_ext: Matrix = [[0.0] * 6 for _ in range(model.nb)]
+    if path.links:
+        f_ext[path.links[-1].i] = list(on_last_body(path, f, reference))
+    return f_ext
+
+
+@algorithm("wrench_forces", outputs="tau")
+def wrench_forces(
+    model: Model, q: Vector, wrench: Vector, point: Vector | None = None, *, frame: str, reference: str = "body"
+) -> list[Scalar]:
+    """Joint forces equivalent to a wrench on a frame: ``Jᵀ F`` for the J of the same reference, without forming J.
+
+    Parameters
+    ----------
+    wrench
+        Moment and force (n, f) (N·m, N). If it is exerted on the robot, the result adds to the joint forces; if it is
+        wanted at the frame, the result is the joint forces that produce it.
+
+    References: MR eq. 5.26. From the frame to the base: ``τ_i = S_iᵀ f_i``, ``f_λ = λXi* f_i`` (RBDA Table 5.1).
+    """
+    path = path_to(model, frame, q, point=point)
+    f = on_last_body(path, Force.of(wrench), reference)
+    tau: list[Scalar] = [0.0] * model.nv
+    for _, body, state in reversed(path.links):
+        for k, S_k in zip(body.v_index, state.S, strict=True):
+            tau[k] = tau[k] + S_k.dot(f)
+        f = state.Xup.T @ f
+    return tau
+
+
+def on_last_body(path: Path, f: Force, reference: str) -> Force:
+    """Return a wrench on the frame, given in the reference, in coordinates of the path's last body."""
+    if reference == "body":
+        return path.X.T @ f
+    for _, body, state in path.links:
+        for X in (body.X_T, state.X_J):
+            f = (X if reference == "world" else Transform(X.E, ZERO)) @ f
+    return f if reference == "world" else Transform.translation(path.X.r).T @ f
+
+
+class OperationalSpace(NamedTuple):
+    """The rows of a frame's Jacobian weighted by the mass matrix, made orthogonal.
+
+    With ``M = LᵀDL`` and ``B = J L⁻¹ D^-½``: ``K B = Q`` with orthogonal rows, and E⁺ has the inverses of their squared
+    norms, 0 for directions in which the frame cannot move. So ``(J M⁻¹ Jᵀ)⁺ = (B Bᵀ)⁺ = Kᵀ E⁺ K``, and B Bᵀ is never
+    formed: that would lose half of the digits. With damping d, ``[B d]`` takes the place of B: ``(B Bᵀ + d²)⁻¹``.
+    """
+
+    factor: Factor
+    root_D: list[Scalar]
+    scale: list[Scalar]  # D^-½
+    K: Matrix
+    Q: Matrix
+    E_plus: list[Scalar]
+
+
+def operational(
+    model: Model, q: Vector, frame: str, reference: str, rows: str, damping: Scalar | None
+) -> OperationalSpace:
+    """Return the factors for these rows of a frame's Jacobian."""
+    J, factor = jacobian(model, q, frame=frame, reference=reference), factorised(model, q)
+    root_D = [sqrt(d) for d in factor.D]
+    scale = [1.0 / d for d in root_D]
+    B = [[y * s for y, s in zip(factor.solve_L_transposed(row), scale, strict=True)] for row in selected(J, rows)]
+    if damping is not None:
+        B = [[*row, *(damping if i == j else 0.0 for j in range(len(B)))] for i, row in enumerate(B)]
+    K, Q, E_plus = orthogonal_rows(B)
+    return OperationalSpace(factor, root_D, scale, K, [row[: model.nv] for row in Q], E_plus)
+
+
+def selected(x: list[Scalar], rows: str) -> list[Scalar]:
+    """Return these of six rows or numbers, the angular ones being first."""
+    return x[ROWS[rows]]
+
+
+def inertia(space: OperationalSpace) -> Matrix:
+    """Return ``Λ = Kᵀ E⁺ K``."""
+    columns, m = transposed(space.K), len(space.K)
+    weighted = [_weighted(space, column) for column in columns]
+    lower = [[dot(columns[i], weighted[j]) for j in range(i + 1)] for i in range(m)]
+    return [[lower[max(i, j)][min(i, j)] for j in range(m)] for i in range(m)]
+
+
+def consistent_inverse(space: OperationalSpace) -> Matrix:
+    """Return the columns of ``J̄ = M⁻¹ Jᵀ Λ = L⁻¹ D^-½ Qᵀ E⁺ K``."""
+    return [_joint_velocities(space, _weighted(space, column)) for column in transposed(space.K)]
+
+
+def null_space(space: OperationalSpace) -> Matrix:
+    """Return ``1 − Jᵀ J̄ᵀ = 1 − (Lᵀ D^½ Qᵀ) E⁺ (Q D^-½ L⁻ᵀ)``: the rows of Q being orthogonal, it is a projector."""
+    left, right = [], []
+    for k, row in enumerate(space.Q):
+        left.append(space.factor.times_L_transposed([x * d for x, d in zip(row, space.root_D, strict=True)]))
+        unit = [float(i == k) for i in range(len(space.Q))]
+        right.append(_joint_velocities(space, _weighted(space, unit)))
+    n = range(len(space.root_D))
+    return [[float(i == j) - dot(transposed(left)[i], transposed(right)[j]) for j in n] for i in n]
+
+
+def _weighted(space: OperationalSpace, column: Vector) -> list[Scalar]:
+    return [x * e for x, e in zip(column, space.E_plus, strict=True)]
+
+
+def _joint_velocities(space: OperationalSpace, x: Vector) -> list[Scalar]:
+    """Return ``L⁻¹ D^-½ Qᵀ x``."""
+    return space.factor.solve_L([dot(row, x) * s for row, s in zip(transposed(space.Q), space.scale, strict=True)])
 
 
 @algorithm("task_space_dynamics", outputs="Lambda eta", raises=SINGULAR, joint_space=True)

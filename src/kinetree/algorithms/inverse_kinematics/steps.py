@@ -1,10 +1,15 @@
-"""One step: the damped linear least-squares problem within bounds, to the end or nearly."""
+"""Steps: damped least squares within bounds, and the differential step that brings frames nearer."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from kinetree.algorithms.inverse_kinematics.problem import Problem, Weights, not_negative
 from kinetree.scalars.bounded import Bounds, is_within, least_within, pushed_out, within
-from kinetree.scalars.functions import Scalar, select_less
-from kinetree.scalars.linalg import Matrix, Vector, dot, solve_positive, times, transposed
+from kinetree.scalars.functions import Scalar, select, select_less, sqrt
+from kinetree.scalars.linalg import Matrix, Vector, dot, norm, solve_positive, times, transposed
 from kinetree.scalars.loops import recording, repeat
 
 
@@ -64,3 +69,122 @@ def least_squares(J: Matrix, e: Vector, damping: Scalar, held: Vector, d: Vector
         A = [[dot(columns[i], columns[k]) + (damping if i == k else 0.0) for k in range(i + 1)] for i in range(n)]
         step = solve_positive(A, times(columns, r))
     return [x + s for x, s in zip(d, step, strict=True)]
+
+
+LEAST_DAMPING = 1e-13
+"""Times ``tr JJᵀ``, what is used for a smaller damping: with it a step is nearly that of the pseudo-inverse."""
+
+MOST_DAMPING = 1e30
+"""What is used for a larger damping: nothing moves for the goals."""
+
+
+POSTURE = 0.1
+"""The part p of the way to the posture that a step with a gain of 1 goes."""
+
+
+class Step(NamedTuple):
+    """The configuration after a step, the velocity that leads there, and the largest errors before it (m, rad)."""
+
+    q: list[Scalar]
+    v: list[Scalar]
+    position_error: Scalar
+    orientation_error: Scalar
+
+
+def step(
+    problem: Problem,
+    q: Sequence[Scalar],
+    targets: Sequence[Any],
+    dt: Scalar,
+    weights: Weights | None,
+    posture: Sequence[Scalar] | None,
+    gain: Scalar,
+    damping: Scalar,
+    error_damping: Scalar,
+) -> Step:
+    """Return a step of damped least squares within the limits of position and, in the time dt, of velocity.
+
+    ``min |J d − g e|² + (λ + μ) |d|²`` with ``μ = c B(g e)``, where B(x) bounds the eigenvalues of ``Σ xᵢ ∂²eᵢ/∂q²``,
+    which least squares leave out. They matter where goals are out of reach, and so J has lost rank: the squared error
+    has ``JᵀJ + H`` there, ``|H| ≤ B(e)``, and a short step lowers it if twice the matrix of the step is larger, so for
+    any gain up to 2 if c is more than ½. With less a step leads to the other side of the best place, the next one
+    back, and so on for ever.
+
+    With a posture, to which d₀ leads, a second step keeps what the first does to the errors, and its pushes against
+    the limits, and is otherwise near ``p g d₀``: with ``μ = 0`` both together are ``min |J d − g e|² + λ |d − p g
+    d₀|²``. What the goals leave free is curved, by B(x) for the forces x of the goals that hold it against the pull to
+    the posture: a step that is shorter by ``1 + c B(x)`` does not pass what is nearest to the posture, and back, for
+    ever. Where joints at their limits make these forces larger, what is left of the step is cut once more.
+
+    A joint that is outside a limit goes back as fast as it may; that part of the step is given, the rest is sought:
+    J times the given part is taken from ``g e``, also in B.
+    """
+    q, gain = problem.unit(q), not_negative(gain)
+    targets = [goal.prepared(target) for goal, target in zip(problem.goals, targets, strict=True)]
+    found = problem.errors(q, targets, weights)
+    J, bounds = problem.rows(found.jacobian), problem.bounds(q, dt)
+    back: list[Scalar] = [within(0.0, bound) for bound in bounds]
+    around = [bound and (bound[0] - x, bound[1] - x) for bound, x in zip(bounds, back, strict=True)]
+    e = [gain * x - y for x, y in zip(found.weighted, times(J, back), strict=True)]
+    least, part = _usable(damping, found.jacobian), not_negative(error_damping)
+    most = within(least + part * found.bend(e), (least, MOST_DAMPING))
+    d = bounded_step(J, e, most, around, [-x for x in back])
+    if posture is not None:
+        reached = times(J, d)
+        left = [x - y for x, y in zip(e, reached, strict=True)]
+        pushes = [dot(column, left) - most * (x + y) for column, x, y in zip(transposed(J), d, back, strict=True)]
+        d0 = [POSTURE * gain * x for x in _differences(problem, q, posture)]
+        remains = part * found.bend(left)
+        slowed = _slowed(d0, sqrt(least), 2.0 * remains * remains / (remains + least), norm(e))
+        free = least_squares(J, [0.0] * len(e), least, [0.0] * len(d), slowed)
+        straight = 1.0 / (1.0 + part * found.bend([x / least for x in times(J, free)]))
+        rest = [x + straight * y + push / most for x, y, push in zip(d, slowed, pushes, strict=True)]
+        towards = bounded_step(J, reached, least, around, rest)
+        bent = part * found.bend([(x - y) / least for x, y in zip(times(J, towards), reached, strict=True)])
+        share = 1.0 / select_less(bent, 1.0, 1.0, bent)
+        d = [within(x + share * (y - x), bound) for x, y, bound in zip(d, towards, around, strict=True)]
+    d = [x + y for x, y in zip(d, back, strict=True)]
+    stays = select(dt <= 0.0, 0.0, dt)  # NaN remains
+    d = [select_less(0.0, dt, x, stays) for x in d]
+    v: list[Scalar] = [0.0] * problem.model.nv
+    for k, x in zip(problem.entries, problem.in_units(d), strict=True):
+        v[k] = select_less(0.0, dt, x / dt, stays)
+    for body in problem.moving:
+        fastest = body.limits.fastest
+        if len(body.v_index) == 1 and math.isfinite(fastest):
+            (k,) = body.v_index
+            v[k] = within(v[k], (-fastest, fastest))  # of which (fastest * dt) / dt may be a bit more
+    largest = problem.largest(found.squares)
+    return Step(problem.moved(q, d, outside=True), v, sqrt(largest["position"]), sqrt(largest["orientation"]))
+
+
+def _slowed(d0: Sequence[Scalar], width: Scalar, left: Scalar, size: Scalar) -> list[Scalar]:
+    """Return the step towards the posture, shorter where the goals' step leaves much of the errors' size.
+
+    Where goals are out of reach a direction is free within some width around the best place, and only there: so d₀
+    must not be longer than about that. What the posture alone keeps from the goals, in proportion to λ, does not count:
+    it bends less than λ damps.
+    """
+    bound = width * size
+    factor = bound / (bound + left * norm(d0))
+    return [select_less(0.0, left, factor, 1.0) * x for x in d0]
+
+
+def _differences(problem: Problem, q: Sequence[Scalar], posture: Sequence[Scalar]) -> list[Scalar]:
+    """Return the step of the moving joints, in `problem.steps`, that leads from q to the posture."""
+    return [
+        x / problem.steps[k]
+        for body in problem.moving
+        for k, x in zip(
+            body.v_index,
+            body.joint.difference([q[i] for i in body.q_index], [posture[i] for i in body.q_index]),
+            strict=True,
+        )
+    ]
+
+
+def _usable(damping: Scalar, jacobian: Sequence[Scalar]) -> Scalar:
+    """Return a damping that keeps the equations solvable and finite, and NaN for a negative one."""
+    trace = dot(jacobian, jacobian)
+    least = LEAST_DAMPING * select_less(0.0, trace, trace, 1.0)
+    return within(not_negative(damping), (least, MOST_DAMPING))

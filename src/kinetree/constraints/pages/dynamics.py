@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kinetree.algorithms.dynamics.branches import branch_factor
 from kinetree.algorithms.dynamics.crba import crba
-from kinetree.algorithms.dynamics.factorization import ltdl
+from kinetree.algorithms.dynamics.factorization import branch_factor, ltdl
 from kinetree.algorithms.dynamics.rnea import Wrenches, rnea
 from kinetree.algorithms.dynamics.singular import SINGULAR, block, refuse_singular, velocities
 from kinetree.algorithms.registry import Matrix, Vector

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kinetree.algorithms.dynamics.branches import branch_factor
+from kinetree.algorithms.dynamics.factorization import branch_factor
 from kinetree.algorithms.dynamics.singular import SINGULAR
 from kinetree.algorithms.registry import Vector
 from kinetree.constraints.anchors import speeds

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from kinetree.algorithms.kinematics.jacobian import accumulate
-from kinetree.algorithms.recursions.motions import next_motion
+from kinetree.algorithms.kinematics.frames import accumulate
 from kinetree.algorithms.recursions.path import Path, path_to, reference_transforms, without_common
+from kinetree.algorithms.recursions.tree import next_motion
 from kinetree.constraints.types.base import Constraint, Row
 from kinetree.errors import ModelError, unknown_name
 from kinetree.glossary.symbols import Matrix, Vector

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import TypeAlias
 
-from kinetree.algorithms.kinematics.reach import turning
+from kinetree.algorithms.kinematics.manifold import turning
 from kinetree.constraints.types.base import Constraint, Row
 from kinetree.errors import ArgumentError, ModelError, unknown_name
 from kinetree.glossary.symbols import Vector

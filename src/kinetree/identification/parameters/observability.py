@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kinetree.algorithms.recursions.motions import inertia_rate
+from kinetree.algorithms.recursions.tree import inertia_rate
 from kinetree.algorithms.regressors import UNITS
 from kinetree.model import WORLD, Model
 from kinetree.spatial import Motion, Scalar, Transform

@@ -1,1 +1,0 @@
-"""Energy, momentum and the centre of mass."""
