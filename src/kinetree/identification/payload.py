@@ -14,7 +14,7 @@ from kinetree.identification.equations import RegressionModel, known_forces
 from kinetree.identification.estimators import Equations, Estimator, LeastSquares, Prior
 from kinetree.identification.held_loads import check_known, movers
 from kinetree.identification.parameters.base import TEN
-from kinetree.identification.parameters.observability import matrix_of, transfer
+from kinetree.identification.parameters.grouping import matrix_of, transfer
 from kinetree.identification.parameters.regressor import regressor_of_body
 from kinetree.identification.samples import Piece, Samples, motion_of, once_and_again, pieces
 from kinetree.identification.threads import on_one_thread
