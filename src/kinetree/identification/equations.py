@@ -46,7 +46,7 @@ class KnownMass(NamedTuple):
         """Return its regressor (n, nv, 10), zero at samples where it was not held."""
         Y = np.asarray(regressor_of_body(robot, self.body)(piece.q, piece.v, piece.a))
         held = piece.held is not None and piece.held[:, self.body] == self.mass
-        return Y * np.broadcast_to(held, len(Y))[:, None, None]
+        return np.asarray(Y * np.broadcast_to(held, len(Y))[:, None, None])
 
 
 def loads_of(robot: Robot, log: Any) -> tuple[KnownMass, ...]:
@@ -153,14 +153,15 @@ class RegressionModel:
         ArgumentError
             If friction of the samples changes sign around another speed.
         """
-        for piece in pieces(self.robot, log):
-            self.cutoffs |= {piece.cutoff} if piece.cutoff else set()
-            if piece.smoothing is not None and self.smoothing not in (None, piece.smoothing):
+        for part in parts(log):
+            speed, cutoff = motion_of(part).smoothing, motion_of(part).cutoff
+            self.cutoffs |= set() if cutoff is None else {cutoff}
+            if speed is not None and self.smoothing not in (None, speed):
                 raise ArgumentError(
-                    f"the samples were prepared with smoothing={piece.smoothing:g}, and {self.smoothing:g} is asked "
-                    "for: give both the same"
+                    f"the samples were prepared with smoothing={speed:g}, and {self.smoothing:g} is asked for: "
+                    "give both the same"
                 )
-            yield piece
+            yield from pieces(self.robot, part)
 
     def masked(self, piece: Samples) -> tuple[list[Array], Array]:
         """Return the same as `of`, with zeros in the equations of forces that were not measured, and of friction's."""
@@ -277,7 +278,9 @@ class QRFactors:
         """The triangular factors."""
         return [triangle.R for triangle in self._triangles] if self._given is None else self._given
 
-    def with_factors(self, R: list[Array], rows: RegressionModel | None = None, sizes: Array | float = 1.0) -> QRFactors:
+    def with_factors(
+        self, R: list[Array], rows: RegressionModel | None = None, sizes: Array | float = 1.0
+    ) -> QRFactors:
         """Return the same with other triangular factors, perhaps of other rows, and forces in other units (nv,)."""
         other = copy(self)
         other._given, other._stack = list(R), None

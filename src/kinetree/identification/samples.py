@@ -13,11 +13,15 @@ import numpy as np
 from kinetree.errors import ArgumentError
 from kinetree.logs.filter import Filter
 from kinetree.logs.recording import Recording
-from kinetree.logs.samples import Samples
+from kinetree.logs.samples import Samples as Samples
+from kinetree.logs.samples import measured as measured
 from kinetree.motions.trajectory import Trajectory
 from kinetree.options import given
 from kinetree.robot import Robot
 from kinetree.validation import real_array
+
+Piece = Samples
+"""Some samples of one motion, as arrays."""
 
 PIECE = 1024
 """Samples that are worked on at once."""
@@ -65,12 +69,12 @@ def motions(log: Any) -> Iterable[Any]:
 
     A function is called for what it returns, anew for every pass through the log.
     """
-    if isinstance(log, Recording):
-        raise ArgumentError("a recording is no log before it is filtered: write recording.filtered(kinetree.Filter(…))")
     one = is_motion(log)
     if not one and callable(log):
         log = log()
         one = is_motion(log)
+    if isinstance(log, Recording):
+        raise ArgumentError("a recording is no log before it is filtered: write recording.filtered(kinetree.Filter(…))")
     if not one and (not isinstance(log, Iterable) or isinstance(log, np.ndarray | Mapping | str)):
         raise ArgumentError(
             f"a log is (q, v, a, tau), a Trajectory, an iterable of these, or a function that returns one; "
@@ -101,7 +105,7 @@ def pieces(robot: Robot, log: Any) -> Iterator[Samples]:
     """
     for whole in (_checked(robot, motion_of(part)) for part in parts(log)):
         for i in range(0, len(whole.q), PIECE):
-            yield Samples(*(x[i : i + PIECE] if isinstance(x, np.ndarray) else x for x in whole))
+            yield Samples(*(None if x is None else x[i : i + PIECE] for x in whole))
 
 
 def once_and_again(log: Any) -> tuple[Any, Any]:
@@ -155,4 +159,4 @@ def _checked(robot: Robot, given: Samples) -> Samples:
                 f"{name}[{at}] is not finite: leave out such samples; forces that no sensor measures are NaN in all"
             )
     flat = {name: x.reshape(math.prod(lead), *x.shape[len(lead) :]) for name, x in arrays.items()}
-    return Samples(**flat, smoothing=given.smoothing, cutoff=given.cutoff)
+    return Samples(**flat)

@@ -77,8 +77,8 @@ class Samples(NamedTuple):
     t: Any = None
     load: Any = None
     standing: Any = None
-    smoothing: float | None = None
-    cutoff: Cutoff | None = None
+    smoothing: Any = None
+    cutoff: Any = None
     held: Any = None
 
 

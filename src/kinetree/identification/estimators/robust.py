@@ -79,7 +79,7 @@ class Robust:
         first, zero, least = found.noise, zero_forces(factors), factors.least_noise
 
         def weights(rows: list[Array], tau: Array) -> Array:
-            return np.sqrt(law.weight(model.residual(rows, tau, found.values) / scale))
+            return np.asarray(np.sqrt(law.weight(model.residual(rows, tau, found.values) / scale)))
 
         for _ in range(ITERATIONS):
             usual = np.where(zero, first, np.maximum(_median_noise(equations, found.values), least))

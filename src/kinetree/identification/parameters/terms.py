@@ -113,7 +113,8 @@ def checked(model: Model, terms: JointTerms) -> tuple[dict[str, tuple[str, ...] 
             raise ArgumentError(f"the joints with {term} are given as a list: [{joints!r}]")
         for wrong in filter(None, (_has_none(model, term, joint) for joint in joints or ())):
             raise ArgumentError(wrong)
-    return {term: None if given[term] is None else tuple(given[term]) for term in TERMS if term in given}, own
+    rows = {term: given[term] for term in TERMS if term in given}
+    return {term: None if joints is None else tuple(joints) for term, joints in rows.items()}, own
 
 
 def _has_none(model: Model, term: str, joint: str) -> str:
