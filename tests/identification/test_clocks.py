@@ -17,7 +17,7 @@ from helpers.arm_logs import Array, Conditions, recorded, true_robot
 from helpers.clocks import AT, CLOCKS, autocorrelation
 from helpers.sampling import ALL
 from kinetree.identification import BaseParameters, LogWarning, Samples, prepare
-from kinetree.identification.estimators.correlations import correlation_times
+from kinetree.identification.estimators.contract import correlation_times
 
 TERMS = ["armature", "damping", "friction"]
 LOGS = {

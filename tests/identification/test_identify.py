@@ -456,7 +456,7 @@ def test_what_is_refused(arm: kt.Robot, motion: tuple[Array, ...]) -> None:
         ({"by": "huber"}, r"by is 'huber', it must be an estimator, such as Robust\(\)"),
         ({"by": Robust}, "by is <class .*Robust'>, it must be an estimator"),
         ({"bodies": True}, r"bodies is True, it must be Bodies\(…\), or None"),
-        ({"filter": {"cutoff": 5.0}}, "filter is {'cutoff': 5.0}, it must be a kinetree.Filter"),
+        ({"filter": {"cutoff": 5.0}}, r"filter is {'cutoff': 5.0}: write filter=kinetree.Filter\(…\)"),
         ({"terms": None}, r"terms is None: a list of joint terms is needed, \[\] for none"),
         ({"motor_constants": 3}, "motor_constants is 3: 'all', a list of joints"),
     ]:

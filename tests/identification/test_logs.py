@@ -31,7 +31,7 @@ def test_recordings_are_filtered(tmp_path: Path, block: int | None) -> None:
     np.testing.assert_array_equal(one.values, by_itself.values)
     assert robot.identify([log, log], [], filter=chosen, check=False).count == 2 * one.count
     for wrong, message in [
-        (lambda: one.validate(log), "recording.filtered"),
+        (lambda: one.validate(lambda: log), "recording.filtered"),
         (lambda: robot.identify(log.filtered(chosen), filter=chosen), "a filter is for recordings"),
     ]:
         with pytest.raises(kt.ArgumentError, match=message):
@@ -285,3 +285,48 @@ def test_a_file_without_a_whole_row_is_refused(robot: kt.Robot, tmp_path: Path) 
     np.savez(tmp_path / "log.npz", t=T, q=q, tau=tau * [1.0, np.nan])
     with pytest.raises(kt.FormatError, match="in every one of 50 rows a number is missing"):
         read_log(tmp_path / "log.npz", robot, sensors=kt.Sensors(skip_missing=True))
+
+
+def test_recordings_are_logs_everywhere(tmp_path: Path) -> None:
+    robot = kt.load("ur5")
+    t = np.linspace(0.0, 4.0, 801)
+    files = []
+    for k in range(2):
+        q = np.sin(np.outer(t, np.array([1.0, 1.3, 1.7, 2.1, 2.3, 2.9]) + 0.2 * k))
+        v, a = np.gradient(q, t, axis=0), np.gradient(np.gradient(q, t, axis=0), t, axis=0)
+        np.savez(tmp_path / f"{k}.npz", t=t, q=q, tau=robot.inverse_dynamics(q, v, a))
+        files.append(read_log(tmp_path / f"{k}.npz", robot))
+    way = kt.Filter(cutoff=5.0)
+    samples = [log.filtered(way) for log in files]
+    fit = robot.identify(samples, [])
+    for one, other in [
+        (fit.validate(files, filter=way).rms, fit.validate(samples).rms),
+        (
+            robot.identify(files, [], filter=way, by=kt.Instrumental(files, way)).values,
+            robot.identify(samples, [], by=kt.Instrumental(samples)).values,
+        ),
+        (
+            [found.rms for found in kt.identification.cross_validate(robot, files, [], filter=way)],
+            [found.rms for found in kt.identification.cross_validate(robot, samples, [])],
+        ),
+        (
+            robot.identify_payload(files, "ee_link", filter=way).values,
+            robot.identify_payload(samples, "ee_link").values,
+        ),
+    ]:
+        np.testing.assert_array_equal(one, other)
+    found = kt.identification.diagnose(robot, files, [], filter=way)
+    assert str(found) == str(kt.identification.diagnose(robot, samples, []))
+    with pytest.raises(kt.ArgumentError, match="a filter is for recordings"):
+        fit.validate(samples, filter=way)
+
+
+def test_an_error_within_a_property_of_a_fit_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+    robot = kt.load("ur5")
+    q, v, a = robot.random_state(seed=0, size=200)
+    fit = robot.identify((q, v, a, robot.inverse_dynamics(q, v, a)), [])
+    monkeypatch.delattr(fit, "cutoffs")
+    with pytest.raises(AttributeError, match="'cutoffs'"):
+        fit.filtered  # noqa: B018
+    with pytest.raises(AttributeError, match=r"'residual': it is validate\(log\)"):
+        fit.residual  # type: ignore[attr-defined]  # noqa: B018

@@ -11,19 +11,18 @@ from kinetree.identification.estimators import (
     OutputError,
     Robust,
 )
-from kinetree.identification.fit import Fit
-from kinetree.identification.held_loads import HeldLoad
+from kinetree.identification.fit import Fit, HeldLoad
 from kinetree.identification.identify import identify
 from kinetree.identification.nonlinear import MotorConstants
 from kinetree.identification.parameters.base import BaseParameters, base_parameters
 from kinetree.identification.payload import Payload, holding, identify_payload
 from kinetree.identification.payload_tracker import PayloadTracker
-from kinetree.identification.samples import Samples
 from kinetree.identification.validation import Validation, correlated, cross_validate, validate
 from kinetree.logs.findings import Finding, Findings, LogWarning
 from kinetree.logs.preparation import sliding_direction
 from kinetree.logs.prepare import prepare
 from kinetree.logs.recording import Filtered, Recording, read_log
+from kinetree.logs.samples import Samples
 
 __all__ = [
     "BaseParameters",

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from kinetree.errors import ArgumentError
-from kinetree.identification import held_loads
-from kinetree.identification.held_loads import KnownMass
 from kinetree.identification.parameters.base import BaseParameters
-from kinetree.identification.parameters.regressor import massless, pattern
+from kinetree.identification.parameters.regressor import massless, movers, pattern, regressor_of_body
 from kinetree.identification.parameters.terms import smooth_sign
-from kinetree.identification.samples import LONGEST, Cutoff, Piece, motion_of, parts, pieces
+from kinetree.identification.samples import LONGEST, is_motion, motion_of, parts, pieces
 from kinetree.identification.triangle import Triangle
+from kinetree.logs.samples import Cutoff, Samples
 from kinetree.robot import Robot
 from kinetree.validation import Array
 
@@ -24,28 +23,65 @@ if TYPE_CHECKING:
 
     from kinetree.identification.estimators.contract import Equations, Estimator, Prior, Solution
 
-Weights = Callable[[Array], Array]
-"""From residuals (n, nv) to the factors of the rows."""
-
+Weights = Callable[[list[Array], Array], Array]
+"""From rows and what they add up to (n, nv) to their factors (n, nv)."""
 
 EXACT = 1e-13
 """Residuals below this, relative to the forces, are rounding."""
 
 ENOUGH = 1 << 20
-"""Samples of all motions that are looked at for that."""
+"""Samples of all motions that are looked at for how residuals are correlated."""
+
+NINE = 9
+"""Unknown parameters of a load of known mass: those of a body without its mass."""
+
+
+class KnownMass(NamedTuple):
+    """A load of known mass (kg) on a body; motions with the same mass on it held the same load in the same way."""
+
+    body: int
+    mass: float
+
+    def columns(self, robot: Robot, piece: Samples) -> Array:
+        """Return its regressor (n, nv, 10), zero at samples where it was not held."""
+        Y = np.asarray(regressor_of_body(robot, self.body)(piece.q, piece.v, piece.a))
+        held = piece.held is not None and piece.held[:, self.body] == self.mass
+        return np.asarray(Y * np.broadcast_to(held, len(Y))[:, None, None])
+
+
+def loads_of(robot: Robot, log: Any) -> tuple[KnownMass, ...]:
+    """Return the loads of a log, each once; what makes motions when it is read is not asked for them."""
+    if is_motion(log):
+        return loads_in(robot, [motion_of(log)])
+    each = (loads_of(robot, part) for part in (log if isinstance(log, list | tuple) else ()))
+    return tuple(dict.fromkeys(load for own in each for load in own))
+
+
+def loads_in(robot: Robot, motions: Iterable[Samples]) -> tuple[KnownMass, ...]:
+    """Return the loads of motions, each once."""
+    found: dict[KnownMass, None] = {}
+    for motion in motions:
+        if motion.held is not None:
+            every = np.reshape(np.asarray(motion.held, dtype=float), (-1, robot.nb))
+            for body in np.flatnonzero(every.any(axis=0)).tolist():
+                found |= dict.fromkeys(KnownMass(body, float(m)) for m in np.unique(every[:, body]) if m)
+    return tuple(found)
+
+
+def known_forces(robot: Robot, piece: Samples) -> Array:
+    """Return the forces (n, nv) of a robot, whose joints slide the way that the samples say, where they do."""
+    friction, wrenches = robot.model.friction, [] if piece.f_ext is None else [piece.f_ext]
+    tau = robot.inverse_dynamics(piece.q, piece.v, piece.a, *wrenches)
+    if piece.direction is not None and friction.coulomb:
+        tau = tau + robot.friction * (piece.direction - smooth_sign(piece.v, friction.smoothing))
+    return np.asarray(tau)
 
 
 class RegressionModel:
     """From samples to rows of ``Y π = τ`` for each entry of v, without the columns that are always zero.
 
-    What is not estimated counts as the robot has it: armature, springs, friction that is turned on.
-
-    Parameters
-    ----------
-    base : BaseParameters
-    stribeck_speed : (nv,) array, optional
-    loads : sequence of KnownMass
-        What was held and is known by its mass alone: the rest are further parameters, nine each.
+    What is not estimated counts as the robot has it: armature, springs, friction that is turned on. What was held and
+    is known by its mass alone has nine further parameters each.
     """
 
     loads: Sequence[KnownMass] = ()
@@ -64,50 +100,52 @@ class RegressionModel:
         self.pattern = [np.array(columns, dtype=int) for columns in pattern(base.robot.model, base.columns)]
         self._ends = np.cumsum([0, *map(len, self.pattern)])
         self.rest, self.loads = base.rest, tuple(loads)
+        self._movers = movers(base.robot.model)
         for load in self.loads:
-            nine = np.arange(self.dimension, self.dimension + held_loads.NINE)
-            for k in held_loads.movers(self.robot, load.body):
+            nine = np.arange(self.dimension, self.dimension + NINE)
+            for k in self._movers[load.body]:
                 self.pattern[k] = np.append(self.pattern[k], nine)
-            self.dimension += held_loads.NINE
+            self.dimension += NINE
 
-    def of(self, piece: Piece) -> tuple[list[Array], Array]:
+    def of(self, piece: Samples) -> tuple[list[Array], Array]:
         """Return the rows (n, columns) of each entry of v, and what they add up to (n, nv)."""
         known = self.known(piece)
         return self.columns(piece), piece.tau if known is None else piece.tau - known
 
-    def columns(self, piece: Piece) -> list[Array]:
+    def columns(self, piece: Samples) -> list[Array]:
         """Return the rows (n, columns) of each entry of v."""
         direction = {} if piece.direction is None else {"direction": piece.direction}
         speeds = [] if self.stribeck_speed is None else [self.stribeck_speed]
         flat = self.base.rows(piece.q, piece.v, piece.a, *speeds, **direction)
         rows = [flat[:, i:j] for i, j in zip(self._ends[:-1], self._ends[1:], strict=True)]
         for load in self.loads:
-            Y = held_loads.columns(self.robot, load, piece)[:, :, 1:]
-            for k in held_loads.movers(self.robot, load.body):
+            Y = load.columns(self.robot, piece)[:, :, 1:]
+            for k in self._movers[load.body]:
                 rows[k] = np.column_stack([rows[k], Y[:, k]])
         return rows
 
-    def known(self, piece: Piece) -> Array | None:
-        """Return the joint forces (n, nv) that are known: of what is not estimated, of wrenches and of a load."""
+    def known(self, piece: Samples) -> Array | None:
+        """Return the joint forces (n, nv) that are known: of what is not estimated, of wrenches and of loads."""
         load = self._of_loads(piece)
         if self.rest is None and piece.f_ext is None:
             return load
         own = known_forces(self.rest or massless(self.robot), piece)
         return own if load is None else own + load
 
-    def _of_loads(self, piece: Piece) -> Array | None:
+    def _of_loads(self, piece: Samples) -> Array | None:
         """Return what is known of the forces (n, nv) of what was held."""
         if piece.held is None:
-            return piece.load
-        held_loads.check_known(self.loads, piece)
-        own = [held_loads.columns(self.robot, load, piece)[:, :, 0] * load.mass for load in self.loads]
+            return None if piece.load is None else np.asarray(piece.load)
+        if {*loads_in(self.robot, [piece])} - {*self.loads}:
+            raise ArgumentError(
+                "a load is known by its mass alone, and the rest of it was not estimated: give the log to `identify` "
+                "as a list of motions, not as what makes them; or give its whole inertia to "
+                "kinetree.identification.holding"
+            )
+        own = [load.columns(self.robot, piece)[:, :, 0] * load.mass for load in self.loads]
         return np.asarray(np.sum(own if piece.load is None else [piece.load, *own], axis=0))
 
-    def equations(self, log: Any) -> Iterator[tuple[list[Array], Array]]:
-        """Yield the rows of each entry of v and what they add up to, piece by piece: zeros of forces not measured."""
-        yield from map(self.masked, self.pieces(log))
-
-    def pieces(self, log: Any) -> Iterator[Piece]:
+    def pieces(self, log: Any) -> Iterator[Samples]:
         """Yield the samples of a log in pieces.
 
         Raises
@@ -125,7 +163,7 @@ class RegressionModel:
                 )
             yield from pieces(self.robot, part)
 
-    def masked(self, piece: Piece) -> tuple[list[Array], Array]:
+    def masked(self, piece: Samples) -> tuple[list[Array], Array]:
         """Return the same as `of`, with zeros in the equations of forces that were not measured, and of friction's."""
         there: Any = ~np.isnan(piece.tau[:1])
         if piece.standing is not None:
@@ -135,6 +173,25 @@ class RegressionModel:
         rows, tau = self.of(piece._replace(tau=np.where(there, piece.tau, 0.0)))
         return [Y * there[:, k, None] for k, Y in enumerate(rows)], tau * there
 
+    def equations(self, log: Any) -> Iterator[tuple[list[Array], Array]]:
+        """Yield the rows of each entry of v and what they add up to, piece by piece: zeros of forces not measured."""
+        yield from map(self.masked, self.pieces(log))
+
+    def factors(self, log: Any, weights: Weights | None = None) -> QRFactors:
+        """Return the triangular factors of all rows, perhaps weighted, of which only a piece is in memory at once.
+
+        Raises
+        ------
+        ArgumentError
+            If a row is not finite.
+        """
+        found = QRFactors(self)
+        for rows, tau in self.equations(log):
+            found.add(rows, tau, None if weights is None else weights(rows, tau))
+        if not all(np.isfinite(R).all() for R in found.R):
+            raise ArgumentError("the regressor is not finite at some sample: look at columns of your own")
+        return found
+
     def first(self, log: Any) -> QRFactors:
         """Return the factors of the equations as they are before there is an estimate."""
         return self.factors(log)
@@ -142,27 +199,6 @@ class RegressionModel:
     def fitted(self, by: Estimator, equations: Equations, prior: Prior) -> tuple[Equations, Solution]:
         """Return an estimate, and the equations that it is of."""
         return equations, by.fit(equations, prior)
-
-    def residuals(self, log: Any, values: Array) -> Iterator[tuple[Array, Array]]:
-        """Yield residuals ``τ − Y π`` and τ (n, nv), piece by piece."""
-        for rows, tau in self.equations(log):
-            yield self.residual(rows, tau, values), tau
-
-    def residuals_of_motions(self, log: Any, values: Array) -> Iterator[Array]:
-        """Yield the residuals (n, nv) of each motion, of its first `LONGEST` samples, until there are `ENOUGH`."""
-        total = 0
-        for part in parts(log):
-            seen, count = [], 0
-            for e, _ in self.residuals(part, values):
-                seen.append(e)
-                count += len(e)
-                if count >= LONGEST:
-                    break
-            if count:
-                yield np.concatenate(seen)
-            total += count
-            if total >= ENOUGH:
-                break
 
     def at(self, values: Array) -> RegressionModel:
         """Return the equations whose residuals at these values are those of the model, linear about them or not."""
@@ -177,35 +213,26 @@ class RegressionModel:
         """Return ``τ − Y π`` (n, nv) of some samples."""
         return np.asarray(tau - self.predicted(rows, values))
 
-    def factors(self, log: Any, values: Array | None = None, weights: Weights | None = None) -> QRFactors:
-        """Return the triangular factors of all samples, of which only a piece is in memory at once.
-
-        With weights, which depend on the residuals at these values, of the weighted rows.
-
-        Raises
-        ------
-        ArgumentError
-            If a row is not finite.
-        """
-        found = QRFactors(self)
+    def residuals(self, log: Any, values: Array) -> Iterator[Array]:
+        """Yield the residuals (n, nv), piece by piece."""
         for rows, tau in self.equations(log):
-            w = None
-            if weights is not None and values is not None:
-                w = weights(self.residual(rows, tau, values))
-            found.add(rows, tau, w)
-        if not all(np.isfinite(R).all() for R in found.R):
-            raise ArgumentError("the regressor is not finite at some sample: look at columns of your own")
-        return found
+            yield self.residual(rows, tau, values)
 
-
-def known_forces(robot: Robot, piece: Piece) -> Array:
-    """Return the forces (n, nv) of a robot, whose joints slide the way that the samples say, where they do."""
-    q, v, a, f_ext, direction = piece.q, piece.v, piece.a, piece.f_ext, piece.direction
-    friction = robot.model.friction
-    tau = robot.inverse_dynamics(q, v, a) if f_ext is None else robot.inverse_dynamics(q, v, a, f_ext)
-    if direction is not None and friction.coulomb:
-        tau = tau + robot.friction * (direction - smooth_sign(v, friction.smoothing))
-    return np.asarray(tau)
+    def residuals_of_motions(self, log: Any, values: Array) -> Iterator[Array]:
+        """Yield the residuals (n, nv) of each motion, of its first `LONGEST` samples, until there are `ENOUGH`."""
+        total = 0
+        for part in parts(log):
+            seen, count = [], 0
+            for e in self.residuals(part, values):
+                seen.append(e)
+                count += len(e)
+                if count >= LONGEST:
+                    break
+            if count:
+                yield np.concatenate(seen)
+            total += count
+            if total >= ENOUGH:
+                break
 
 
 class QRFactors:
@@ -251,18 +278,15 @@ class QRFactors:
         """The triangular factors."""
         return [triangle.R for triangle in self._triangles] if self._given is None else self._given
 
-    def with_factors(self, R: list[Array], rows: RegressionModel | None = None) -> QRFactors:
-        """Return the same with other triangular factors: of the equations of other rows, where these are given."""
+    def with_factors(
+        self, R: list[Array], rows: RegressionModel | None = None, sizes: Array | float = 1.0
+    ) -> QRFactors:
+        """Return the same with other triangular factors, perhaps of other rows, and forces in other units (nv,)."""
         other = copy(self)
         other._given, other._stack = list(R), None
+        other._sum, other._squares = self._sum * sizes, self._squares * sizes**2
         if rows is not None:
             other.pattern, other.dimension = rows.pattern, rows.dimension
-        return other
-
-    def scaled(self, sizes: Array) -> QRFactors:
-        """Return the same with what is known of the forces' sizes in other units (nv,)."""
-        other = copy(self)
-        other._sum, other._squares = self._sum * sizes, self._squares * sizes**2
         return other
 
     @property
@@ -280,6 +304,11 @@ class QRFactors:
         """Noise below this is rounding."""
         return EXACT * float(np.sqrt(self.mean_squares.max(initial=0.0))) or 1.0
 
+    @property
+    def joints(self) -> NDArray[np.intp]:
+        """The joint of each row of `stacked`."""
+        return self._equations()[2]
+
     def stacked(self, scales: Array) -> tuple[Array, Array]:
         """Return A and b of ``A π = b`` with the rows of each joint divided by its scale."""
         A, b, joints = self._equations()
@@ -289,11 +318,6 @@ class QRFactors:
         """Return the sums of squared residuals (nv,)."""
         A, b, _ = self._equations()
         return self.by_joint((A @ values - b) ** 2)
-
-    @property
-    def joints(self) -> NDArray[np.intp]:
-        """The joint of each row of `stacked`."""
-        return self._equations()[2]
 
     def by_joint(self, x: Array) -> Array:
         """Return the sums (nv,) over the rows of each joint."""

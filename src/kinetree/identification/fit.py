@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
 from kinetree.identification.bodies.newton import Consistent
-from kinetree.identification.equations import QRFactors, RegressionModel
+from kinetree.identification.equations import NINE, QRFactors, RegressionModel
 from kinetree.identification.estimators import Solution
-from kinetree.identification.held_loads import NINE, HeldLoad
 from kinetree.identification.nonlinear import UNIDENTIFIABLE, Nonlinear
 from kinetree.lazy import cached_property, lazy_methods
 from kinetree.logs.findings import Findings
@@ -30,6 +29,34 @@ else:
     validation = lazy_methods("kinetree.identification.validation", told)
 
 RENAMED = {"residual": "validate(log)", "untold": "unidentifiable"}
+
+
+class HeldLoad(NamedTuple):
+    """What was estimated of a load whose mass alone was known.
+
+    Attributes
+    ----------
+    link : str
+        The body that held it.
+    mass : float
+        That was given (kg).
+    values, std : (9,) arrays
+        (m c_x, m c_y, m c_z, I_xx, I_xy, I_yy, I_xz, I_yz, I_zz) in the link's axes and about its origin, and standard
+        deviations, infinite of unidentifiable ones.
+    consistent : (9,) array
+        The values that go with physically consistent bodies, and so with `Fit.robot`.
+    """
+
+    link: str
+    mass: float
+    values: Array
+    std: Array
+    consistent: Array
+
+    def __str__(self) -> str:
+        """Return a line."""
+        x, y, z = (self.values[:3] / self.mass).tolist()
+        return f"load of {number(self.mass)} kg on {self.link}: centre of mass at {number(x)}, {number(y)}, {number(z)}"
 
 
 class Fit:
@@ -78,8 +105,9 @@ class Fit:
     if not TYPE_CHECKING:
 
         def __getattr__(self, name):
-            here = RENAMED.get(name)
-            raise AttributeError(f"'Fit' object has no attribute {name!r}" + (f": it is {here}" if here else ""))
+            if name in RENAMED:
+                raise AttributeError(f"'Fit' object has no attribute {name!r}: it is {RENAMED[name]}")
+            return self.__getattribute__(name)  # raises again what a property has raised
 
     def __init__(self, rows: RegressionModel, factors: QRFactors, solution: Solution, consistent: Consistent) -> None:
         self.rows, self.base, self.stribeck_speed, self.count = rows, rows.base, rows.stribeck_speed, factors.count

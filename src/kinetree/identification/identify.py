@@ -16,19 +16,18 @@ from kinetree.identification.checks import samples as of_samples
 from kinetree.identification.checks.equations import JointEquations
 from kinetree.identification.checks.estimate import Estimated
 from kinetree.identification.checks.registry import Examined, run_checks
-from kinetree.identification.equations import RegressionModel
+from kinetree.identification.equations import NINE, RegressionModel, loads_of
 from kinetree.identification.estimators import Equations, Estimator, LeastSquares, Prior
 from kinetree.identification.fit import Fit
-from kinetree.identification.held_loads import NINE, loads_of
 from kinetree.identification.mechanisms import ClosedLog, MechanismModel, check_constraints
 from kinetree.identification.nonlinear import Given, Nonlinear, motors_of
 from kinetree.identification.parameters.base import BaseParameters, base_parameters
 from kinetree.identification.parameters.terms import JointTerms
-from kinetree.identification.samples import of_joints, once_and_again
+from kinetree.identification.samples import as_log, once_and_again
 from kinetree.identification.threads import on_one_thread
 from kinetree.logs.filter import Filter
 from kinetree.logs.findings import Findings
-from kinetree.logs.recording import Recording
+from kinetree.logs.samples import of_joints
 from kinetree.robot import Robot
 
 if TYPE_CHECKING:
@@ -127,7 +126,7 @@ def identify(
     mech, robot = (None, robot) if isinstance(robot, Robot) else (robot, robot.tree)
     if robot.nv == 0:
         raise ArgumentError(f"{robot.name} has no joint that moves: there is nothing to identify")
-    _check_values(by, filter, bodies)
+    _check_values(by, bodies)
     base = _base(robot, terms, smoothing, tolerance)
     motors = motors_of(robot, motor_constants) if motor_constants else {}
     speeds = None if stribeck_speed is None else of_joints(robot, "stribeck_speed", stribeck_speed)
@@ -136,7 +135,7 @@ def identify(
             f"an iterator can be read only once, and {type(by).__name__} or unknown Stribeck speeds read the log "
             "again: give a list, or a function that returns an iterator"
         )
-    log = _filtered(log, filter, check)
+    log = as_log(log, filter, check=check)
     model = _model(mech, base, speeds, motors, log)
     (log, again), prior = once_and_again(log), prior_of(base, known or {})
     found = Findings()
@@ -170,26 +169,14 @@ def identify(
     return fit
 
 
-def _check_values(by: Any, filter: Any, bodies: Any) -> None:
+def _check_values(by: Any, bodies: Any) -> None:
     """Raise `ArgumentError` where something else is given than a value of the kind that is asked for."""
     for name, given, fits, like in (
         ("by", by, hasattr(by, "fit") and not isinstance(by, type), "an estimator, such as Robust()"),
-        ("filter", filter, filter is None or isinstance(filter, Filter), "a kinetree.Filter"),
         ("bodies", bodies, bodies is None or isinstance(bodies, Bodies), "Bodies(…), or None"),
     ):
         if not fits:
             raise ArgumentError(f"{name} is {given!r}, it must be {like}")
-
-
-def _filtered(log: Any, chosen: Filter | None, check: bool) -> Any:
-    """Return a log whose recordings are filtered, and refused where `check` finds errors in them."""
-    if isinstance(log, Recording):
-        return log.filtered(chosen, check=check)
-    if isinstance(log, list | tuple) and any(isinstance(part, Recording) for part in log):
-        return [_filtered(part, chosen, check) for part in log]
-    if chosen is not None:
-        raise ArgumentError("a filter is for recordings: of arrays, kinetree.identification.prepare makes samples")
-    return log
 
 
 def _base(

@@ -16,8 +16,9 @@ import numpy as np
 
 from kinetree.errors import ArgumentError, listed
 from kinetree.identification.equations import RegressionModel
-from kinetree.identification.samples import Piece, Samples, motion_of, parts
+from kinetree.identification.samples import motion_of, parts
 from kinetree.logs.findings import Found
+from kinetree.logs.samples import Samples
 from kinetree.robot.mechanism_positions import check_closed
 from kinetree.validation import Array, real_array
 
@@ -49,12 +50,12 @@ class MechanismModel(RegressionModel):
         every, none = np.arange(base.dimension), np.arange(0)
         self.pattern = [every if k in self._independent else none for k in range(mech.nv)]
 
-    def pieces(self, log: Any) -> Iterator[Piece]:
+    def pieces(self, log: Any) -> Iterator[Samples]:
         """Yield the samples of a log in pieces, of closed configurations."""
         for part in parts(log):
             yield from super().pieces(closed(self.mech, part))
 
-    def masked(self, piece: Piece) -> tuple[list[Array], Array]:
+    def masked(self, piece: Samples) -> tuple[list[Array], Array]:
         """Return the rows and what they add up to, zeros where a joint that takes part stands still."""
         tau = np.where(driven(self.mech), piece.tau, 0.0)
         if (unknown := np.isnan(tau[:1]).any(axis=0)).any():

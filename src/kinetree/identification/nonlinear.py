@@ -22,13 +22,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kinetree.errors import ArgumentError, KinetreeError, listed, unknown_name
-from kinetree.identification.equations import QRFactors, RegressionModel
+from kinetree.identification.equations import KnownMass, QRFactors, RegressionModel
 from kinetree.identification.estimators import Equations, Estimator, LeastSquares, Prior, Solution
 from kinetree.identification.estimators.contract import solve
-from kinetree.identification.held_loads import KnownMass
 from kinetree.identification.parameters.base import BaseParameters
 from kinetree.identification.parameters.terms import TERMS, JointMotion, smooth_sign
-from kinetree.identification.samples import Piece, pieces
+from kinetree.identification.samples import pieces
+from kinetree.logs.samples import Samples
 from kinetree.robot import Robot
 from kinetree.tables import number
 from kinetree.validation import Array
@@ -141,7 +141,7 @@ class Nonlinear(RegressionModel):
         """How many parameters are linear: they are the first."""
         return self.dimension - len(self.speed) - len(self.constant)
 
-    def of(self, piece: Piece) -> tuple[list[Array], Array]:
+    def of(self, piece: Samples) -> tuple[list[Array], Array]:
         """Return the rows (n, columns) of each entry of v, and what they add up to (n, nv)."""
         slope = TERMS["stribeck"].slope
         assert slope is not None
@@ -153,7 +153,7 @@ class Nonlinear(RegressionModel):
         ]
         return [x[:, :-1] for x in each], np.stack([x[:, -1] for x in each], axis=-1)
 
-    def raw(self, piece: Piece, of_speed: Callable[[int, Any], Any]) -> tuple[list[Array], Array]:
+    def raw(self, piece: Samples, of_speed: Callable[[int, Any], Any]) -> tuple[list[Array], Array]:
         """Return the blocks ``[Y, columns of speeds, r]`` of each entry of v, and what was recorded."""
         rows, known, right = self.columns(piece), self.known(piece), piece.tau.copy()
         for k, Y in enumerate(rows):
@@ -195,7 +195,7 @@ class Nonlinear(RegressionModel):
         """Have the equations be linear about an estimate, and return their factors, from those of the raw ones."""
         self.about, sizes = values, np.ones(len(raw.R))
         sizes[list(self.constant)] = values[list(self.constant.values())]
-        return raw.with_factors([R @ self._combination(k) for k, R in enumerate(raw.R)]).scaled(sizes)
+        return raw.with_factors([R @ self._combination(k) for k, R in enumerate(raw.R)], sizes=sizes)
 
     def first(self, log: Any) -> QRFactors:
         """Return the factors of ``[Y, r, i]``, at the best of a few speeds where these are unknown.
@@ -322,7 +322,7 @@ class _Trials(RegressionModel):
         more = [len(speeds) * (k in model.speed) + (k in model.constant) for k in range(self.robot.nv)]
         self.pattern = [np.append(x, [0] * count) for x, count in zip(model.linear, more, strict=True)]
 
-    def of(self, piece: Piece) -> tuple[list[Array], Array]:
+    def of(self, piece: Samples) -> tuple[list[Array], Array]:
         column = TERMS["stribeck"].column
         return self._model.raw(piece, lambda k, at: np.stack([column(at(s)) for s in self._speeds[:, k]], axis=-1))
 

@@ -10,15 +10,16 @@ import numpy as np
 from kinetree.errors import ArgumentError, warn_user
 from kinetree.identification.bodies.nearest import nearest_body
 from kinetree.identification.checks.estimate import few
-from kinetree.identification.equations import RegressionModel, known_forces
+from kinetree.identification.equations import RegressionModel
 from kinetree.identification.estimators import Equations, Estimator, LeastSquares, Prior
-from kinetree.identification.held_loads import check_known, movers
 from kinetree.identification.parameters.base import TEN
-from kinetree.identification.parameters.observability import matrix_of, transfer
-from kinetree.identification.parameters.regressor import regressor_of_body
-from kinetree.identification.samples import Piece, Samples, motion_of, once_and_again, pieces
+from kinetree.identification.parameters.grouping import matrix_of, transfer
+from kinetree.identification.parameters.regressor import movers, regressor_of_body
+from kinetree.identification.samples import as_log, motion_of, once_and_again, pieces
 from kinetree.identification.threads import on_one_thread
+from kinetree.logs.filter import Filter
 from kinetree.logs.findings import LogWarning
+from kinetree.logs.samples import Samples
 from kinetree.model import WORLD
 from kinetree.robot import Robot
 from kinetree.spatial import Inertia
@@ -88,20 +89,17 @@ class PayloadModel(RegressionModel):
     """The equations of ten parameters in a frame, with the robot's own forces subtracted."""
 
     def __init__(self, robot: Robot, frame: str) -> None:
-        self.robot, self.dimension, self.rest, self.smoothing = robot, 10, None, None
+        self.robot, self.dimension, self.rest, self.smoothing = robot, 10, robot, None
         self.body, self._to_body, moved = place_of(robot, frame)
         self._function = regressor_of_body(robot, self.body)
         self.pattern = [np.arange(10 if k in moved else 0) for k in range(robot.nv)]
 
-    def of(self, piece: Piece) -> tuple[list[Array], Array]:
-        """Return the rows of each entry of v, and what they add up to."""
-        check_known((), piece)
-        left = piece.tau - known_forces(self.robot, piece)
-        left = left if piece.load is None else left - piece.load
+    def columns(self, piece: Samples) -> list[Array]:
+        """Return the rows of each entry of v."""
         Y = self.all_columns(piece)
-        return [Y[:, k, : len(columns)] for k, columns in enumerate(self.pattern)], left
+        return [Y[:, k, : len(columns)] for k, columns in enumerate(self.pattern)]
 
-    def all_columns(self, piece: Piece) -> Array:
+    def all_columns(self, piece: Samples) -> Array:
         """Return the regressor (n, nv, 10)."""
         return np.asarray(self._function(piece.q, piece.v, piece.a) @ self._to_body)
 
@@ -111,7 +109,7 @@ def place_of(robot: Robot, frame: str) -> tuple[int, Array, set[int]]:
     at = robot.model.frame(frame)
     if at.body == WORLD:
         raise ArgumentError(f"{frame!r} does not move: what it carries makes no difference")
-    return at.body, transfer(matrix_of(at.X)), movers(robot, at.body)
+    return at.body, transfer(matrix_of(at.X)), movers(robot.model)[at.body]
 
 
 class Payload(NamedTuple):
@@ -151,7 +149,9 @@ class Payload(NamedTuple):
 
 
 @on_one_thread
-def identify_payload(robot: Robot, log: Any, frame: str, *, by: Estimator = LeastSquares()) -> Payload:
+def identify_payload(
+    robot: Robot, log: Any, frame: str, *, by: Estimator = LeastSquares(), filter: Filter | None = None
+) -> Payload:
     """Estimate the inertia of what this robot holds, from a recorded motion.
 
     This robot is the one without it, and is taken as right: identify it before. What it lacks would count as payload.
@@ -164,6 +164,8 @@ def identify_payload(robot: Robot, log: Any, frame: str, *, by: Estimator = Leas
         Where it is held.
     by : Estimator
         As in `Robot.identify`.
+    filter : Filter, optional
+        How recordings are filtered, see `Recording.filtered`.
 
     Returns
     -------
@@ -192,7 +194,7 @@ def identify_payload(robot: Robot, log: Any, frame: str, *, by: Estimator = Leas
     >>> round(found.inertia.m, 6), round(found.inertia.h.z, 6)
     (2.0, 0.2)
     """
-    rows, (log, again) = PayloadModel(robot, frame), once_and_again(log)
+    rows, (log, again) = PayloadModel(robot, frame), once_and_again(as_log(log, filter))
     factors = rows.factors(log)
     if factors.count * np.count_nonzero([len(columns) for columns in rows.pattern]) <= rows.dimension:
         raise ArgumentError(f"{factors.count} samples are too few for a payload")

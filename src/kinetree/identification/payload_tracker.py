@@ -12,7 +12,7 @@ from kinetree.functions.of_user import compile
 from kinetree.identification.bodies.nearest import nearest_body
 from kinetree.identification.parameters.regressor import columns_of_body
 from kinetree.identification.payload import place_of
-from kinetree.identification.samples import of_joints
+from kinetree.logs.samples import of_joints
 from kinetree.robot import Robot
 from kinetree.spatial import Inertia
 from kinetree.validation import Array, positive

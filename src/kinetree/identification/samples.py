@@ -6,22 +6,22 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from hashlib import blake2b
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from kinetree.errors import ArgumentError
+from kinetree.logs.filter import Filter
 from kinetree.logs.recording import Recording
-from kinetree.logs.samples import Cutoff as Cutoff
 from kinetree.logs.samples import Samples as Samples
 from kinetree.logs.samples import measured as measured
-from kinetree.logs.samples import of_joints as of_joints
 from kinetree.motions.trajectory import Trajectory
+from kinetree.options import given
 from kinetree.robot import Robot
-from kinetree.validation import Array, real_array
+from kinetree.validation import real_array
 
-if TYPE_CHECKING:
-    pass
+Piece = Samples
+"""Some samples of one motion, as arrays."""
 
 PIECE = 1024
 """Samples that are worked on at once."""
@@ -33,19 +33,35 @@ LONGEST = 1 << 17
 """Samples of one motion that are looked at in one piece, for how they are correlated; and kept of an iterator."""
 
 
-class Piece(NamedTuple):
-    """Some samples as arrays."""
+def as_log(log: Any, filter: Filter | None = None, *, check: bool = True) -> Any:
+    """Return a log whose recordings are filtered: every function that takes a log begins with this.
 
-    q: Array
-    v: Array
-    a: Array
-    tau: Array
-    f_ext: Array | None = None
-    direction: Array | None = None
-    load: Array | None = None
-    standing: Array | None = None
-    t: Array | None = None
-    held: Array | None = None
+    With `check`, a recording in which errors are found is refused.
+    """
+    given("filter", filter, Filter)
+    if isinstance(log, Recording):
+        return log.filtered(filter, check=check)
+    if isinstance(log, list | tuple) and any(isinstance(part, Recording) for part in log):
+        return [as_log(part, filter if isinstance(part, Recording) else None, check=check) for part in log]
+    if filter is not None:
+        raise ArgumentError("a filter is for recordings: of arrays, kinetree.identification.prepare makes samples")
+    return log
+
+
+def is_motion(log: Any) -> bool:
+    """Return whether this is one motion; a tuple of four motions is none."""
+    if isinstance(log, Trajectory | Samples):
+        return True
+    return isinstance(log, tuple) and len(log) in LENGTHS and not is_motion(log[0])
+
+
+def motion_of(part: Any) -> Samples:
+    """Return what was given as one motion."""
+    if isinstance(part, Trajectory):
+        return Samples(part.q, part.v, part.a, part.tau, t=part.t)
+    if not isinstance(part, tuple) or len(part) not in LENGTHS:
+        raise ArgumentError(f"a motion is (q, v, a, tau) or a Trajectory; {type(part).__name__} was given")
+    return Samples(*part)
 
 
 def motions(log: Any) -> Iterable[Any]:
@@ -53,12 +69,12 @@ def motions(log: Any) -> Iterable[Any]:
 
     A function is called for what it returns, anew for every pass through the log.
     """
-    if isinstance(log, Recording):
-        raise ArgumentError("a recording is no log before it is filtered: write recording.filtered(kinetree.Filter(…))")
     one = is_motion(log)
     if not one and callable(log):
         log = log()
         one = is_motion(log)
+    if isinstance(log, Recording):
+        raise ArgumentError("a recording is no log before it is filtered: write recording.filtered(kinetree.Filter(…))")
     if not one and (not isinstance(log, Iterable) or isinstance(log, np.ndarray | Mapping | str)):
         raise ArgumentError(
             f"a log is (q, v, a, tau), a Trajectory, an iterable of these, or a function that returns one; "
@@ -79,31 +95,23 @@ def parts(log: Any) -> Iterator[Any]:
             yield from parts(part)
 
 
-def is_motion(log: Any) -> bool:
-    """Return whether this is one motion; a tuple of four motions is none."""
-    if isinstance(log, Trajectory | Samples):
-        return True
-    return isinstance(log, tuple) and len(log) in LENGTHS and not is_motion(log[0])
-
-
-def pieces(robot: Robot, log: Any) -> Iterator[Piece]:
-    """Yield the samples of a log in pieces of `PIECE`, checked; no piece has samples of two motions.
+def pieces(robot: Robot, log: Any) -> Iterator[Samples]:
+    """Yield the samples of a log in pieces of `PIECE`: checked arrays. No piece has samples of two motions.
 
     Raises
     ------
     ArgumentError
         If arrays do not fit the robot or each other, or hold numbers that are not finite; it says which sample.
     """
-    for part in parts(log):
-        whole = _arrays(robot, part)
-        for start in range(0, len(whole.q), PIECE):
-            yield Piece(*(None if x is None else x[start : start + PIECE] for x in whole))  # type: ignore[arg-type]
+    for whole in (_checked(robot, motion_of(part)) for part in parts(log)):
+        for i in range(0, len(whole.q), PIECE):
+            yield Samples(*(None if x is None else x[i : i + PIECE] for x in whole))
 
 
 def once_and_again(log: Any) -> tuple[Any, Any]:
-    """Return a log to be read once, and what of it can be read before and after that: all, or of an iterator the first.
+    """Return a log to be read once, and what of it can be read before and after that.
 
-    These are about `LONGEST` samples.
+    That is all, or of an iterator the first, about `LONGEST` samples.
     """
     if not isinstance(log, Iterator):
         return log, log
@@ -129,43 +137,26 @@ def repeated(log: Any) -> list[tuple[int, int]]:
     return found
 
 
-def motion_of(part: Any) -> Samples:
-    """Return what was given as one motion."""
-    if isinstance(part, Trajectory):
-        return Samples(part.q, part.v, part.a, part.tau, t=part.t)
-    if not isinstance(part, tuple) or len(part) not in LENGTHS:
-        raise ArgumentError(f"a motion is (q, v, a, tau) or a Trajectory; {type(part).__name__} was given")
-    return Samples(*part)
-
-
-def _arrays(robot: Robot, part: Any) -> Piece:
-    given = motion_of(part)
-    q = real_array("q", given.q, robot.nq)
-    lead = q.shape[:-1]
-    arrays = {"q": q} | {name: real_array(name, getattr(given, name), *lead, robot.nv, batch=False) for name in "va"}
-    arrays["tau"] = real_array("tau", given.tau, *lead, robot.nv, batch=False)
-    if given.f_ext is not None:
-        arrays["f_ext"] = real_array("f_ext", given.f_ext, *lead, robot.nb, 6, batch=False)
-    if given.held is not None:
-        arrays["held"] = real_array("held", given.held, *lead, robot.nb, batch=False)
-    for name in ("direction", "load", "standing"):
-        if (x := getattr(given, name)) is not None:
-            x = np.asarray(x)
-            x = x.astype(np.float64) if x.dtype.kind == "b" else x
-            arrays[name] = real_array(name, x, *lead, robot.nv, batch=False)
-    if given.t is not None and np.shape(given.t) == lead:
-        arrays["t"] = real_array("t", given.t, *lead, batch=False)
+def _checked(robot: Robot, given: Samples) -> Samples:
+    """Return a motion as arrays, with one axis of samples."""
+    arrays = {"q": real_array("q", given.q, robot.nq)}
+    lead, nv = arrays["q"].shape[:-1], (robot.nv,)
+    needed = {"v": nv, "a": nv, "tau": nv}
+    further = {"f_ext": (robot.nb, 6), "held": (robot.nb,), "direction": nv, "load": nv, "standing": nv, "t": ()}
+    for name, shape in (needed | further).items():
+        x = getattr(given, name)
+        if name in needed or (x is not None and (name != "t" or np.shape(x) == lead)):
+            x = np.asarray(x, dtype=float) if name == "standing" and np.asarray(x).dtype.kind == "b" else x
+            arrays[name] = real_array(name, x, *lead, *shape, batch=False)
     unmeasured = np.isnan(arrays["tau"]).all(axis=tuple(range(len(lead))))
-    if unmeasured.all() and q.size:
+    if unmeasured.all() and arrays["q"].size:
         raise ArgumentError("tau is NaN throughout: joints whose forces are measured are needed, or a floating base")
     for name, x in arrays.items():
-        bad = ~np.isfinite(x)
-        if name == "tau":
-            bad &= ~unmeasured
-        if bad.any():
-            at = ", ".join(map(str, np.argwhere(bad)[0]))
+        finite = np.isfinite(x) | unmeasured if name == "tau" else np.isfinite(x)
+        if not finite.all():
+            at = ", ".join(map(str, np.argwhere(~finite)[0]))
             raise ArgumentError(
                 f"{name}[{at}] is not finite: leave out such samples; forces that no sensor measures are NaN in all"
             )
-    count = math.prod(lead)
-    return Piece(**{name: x.reshape(count, *x.shape[len(lead) :]) for name, x in arrays.items()})
+    flat = {name: x.reshape(math.prod(lead), *x.shape[len(lead) :]) for name, x in arrays.items()}
+    return Samples(**flat)

@@ -13,8 +13,10 @@ from kinetree.identification.equations import RegressionModel
 from kinetree.identification.fit import Fit
 from kinetree.identification.identify import identify
 from kinetree.identification.residuals import ResidualSums
-from kinetree.identification.samples import Samples, parts
+from kinetree.identification.samples import as_log, parts
 from kinetree.identification.samples import motions as within
+from kinetree.logs.filter import Filter
+from kinetree.logs.samples import Samples
 from kinetree.motions.trajectory import Trajectory
 from kinetree.tables import Cells, number
 from kinetree.validation import Array
@@ -110,7 +112,9 @@ class Validation(NamedTuple):
         return str(self.table())
 
 
-def validate(fit: Fit, log: Any, *, consistent: bool = True, lags: int = LAGS) -> Validation:
+def validate(
+    fit: Fit, log: Any, *, filter: Filter | None = None, consistent: bool = True, lags: int = LAGS
+) -> Validation:
     """Return how far an estimate is from recorded motions, best from some that were not used.
 
     Whether residuals are white is decided by Ljung and Box's test, whose χ² distribution is approximated as Wilson and
@@ -121,6 +125,8 @@ def validate(fit: Fit, log: Any, *, consistent: bool = True, lags: int = LAGS) -
     fit : Fit
     log
         As in `Robot.identify`; samples in the order of time.
+    filter : Filter, optional
+        How recordings are filtered, see `Recording.filtered`.
     consistent : bool
         As in `Fit.predict`.
     lags : int
@@ -158,7 +164,7 @@ def validate(fit: Fit, log: Any, *, consistent: bool = True, lags: int = LAGS) -
     values = fit.estimates(consistent)
     rows = fit.rows.at(values)
     sums, old, kept, room = ResidualSums(fit.base.robot.nv, lags), np.zeros(fit.base.robot.nv), [], KEPT
-    for part in parts(log):
+    for part in parts(as_log(log, filter)):
         sums.begin()
         motion = _compared(rows, part, values, sums, old, room)
         if len(motion.measured):
@@ -208,6 +214,8 @@ def cross_validate(
     robot: Robot,
     motions: Iterable[Any],
     terms: JointTerms | BaseParameters = ("armature", "damping", "friction"),
+    *,
+    filter: Filter | None = None,
     **choices: Any,
 ) -> tuple[Validation, ...]:
     """Return for each motion what a fit to all the others says of it.
@@ -217,7 +225,7 @@ def cross_validate(
     robot : Robot
     motions : sequence of logs
         Two or more.
-    terms, **choices
+    terms, filter, **choices
         Those of `Robot.identify`.
 
     Raises
@@ -236,7 +244,7 @@ def cross_validate(
     >>> [float(one.relative.max().round(6)) for one in found]
     [0.0, 0.0]
     """
-    every = list(within(motions))
+    every = list(within(as_log(motions, filter)))
     if len(every) < 2:
         raise ArgumentError("cross-validation needs two motions or more: cut a long one in two")
     found = []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -68,18 +68,18 @@ class Samples(NamedTuple):
         Masses (kg) of loads on the bodies of which nothing else is known, zero where there is none: see `holding`.
     """
 
-    q: ArrayLike
-    v: ArrayLike
-    a: ArrayLike
-    tau: ArrayLike
-    f_ext: ArrayLike | None = None
-    direction: ArrayLike | None = None
-    t: ArrayLike | None = None
-    load: ArrayLike | None = None
-    standing: ArrayLike | None = None
-    smoothing: float | None = None
-    cutoff: Cutoff | None = None
-    held: ArrayLike | None = None
+    q: Any
+    v: Any
+    a: Any
+    tau: Any
+    f_ext: Any = None
+    direction: Any = None
+    t: Any = None
+    load: Any = None
+    standing: Any = None
+    smoothing: Any = None
+    cutoff: Any = None
+    held: Any = None
 
 
 def measured(tau: Array) -> Array:

@@ -13,7 +13,7 @@ from kinetree.identification.bodies.newton import Consistent, Problem, newton
 from kinetree.identification.bodies.pseudo_inertia import THIN, repaired
 from kinetree.identification.estimators.contract import Solution
 from kinetree.identification.parameters.base import BaseParameters
-from kinetree.identification.parameters.terms import NOT_NEGATIVE
+from kinetree.identification.parameters.terms import TERMS
 from kinetree.options import option, positive, value
 from kinetree.spatial import Inertia
 from kinetree.validation import Array
@@ -94,7 +94,7 @@ class Bodies:
         bounded = np.zeros(len(prior), bool)
         std = np.sqrt(np.diag(solution.covariance))
         for (term, _), place in base.places.items():
-            if term in NOT_NEGATIVE:
+            if TERMS[term].not_negative:
                 bounded[place] = True
                 if term != "armature" or not prior[place] > 0.0:
                     prior[place] = _usual(base.projection[:, place], solution.values[:n], std[:n])

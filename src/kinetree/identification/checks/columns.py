@@ -136,7 +136,7 @@ class Mistakes:
         self._rows, self._robot = equations.rows, equations.rows.robot
         whole = equations.whole
         at = np.linspace(0, len(whole.q) - 1, min(len(whole.q), max(1, EQUATIONS // self._robot.nv))).astype(int)
-        self._some = Piece(*(None if x is None else x[np.unique(at)] for x in whole))  # type: ignore[arg-type]
+        self._some = Piece(*(None if x is None else x[np.unique(at)] for x in whole))
         self._at = positions(self._robot.model)
 
     @cached_property
@@ -238,7 +238,7 @@ class Mistakes:
         In standard deviations from zero; zero where there are too few samples, and where no force was measured.
         """
         equations, whole = self._equations, self._equations.whole
-        some = Piece(*(None if x is None else x[:: max(1, len(x) // PLACES)] for x in whole))  # type: ignore[arg-type]
+        some = Piece(*(None if x is None else x[:: max(1, len(x) // PLACES)] for x in whole))
         zero, out = np.zeros_like(some.v), np.zeros((self._robot.nv, 2))
         rest = self._rows.columns(some._replace(v=zero, a=zero, direction=zero))
         for k in equations.measured:

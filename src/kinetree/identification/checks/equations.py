@@ -10,7 +10,7 @@ import numpy as np
 
 from kinetree.identification.checks.samples import Seen, together
 from kinetree.identification.equations import RegressionModel
-from kinetree.identification.estimators.correlations import integrated_times
+from kinetree.identification.estimators.contract import integrated_times
 from kinetree.identification.parameters.regressor import positions
 from kinetree.identification.parameters.terms import smooth_sign
 from kinetree.identification.samples import Piece

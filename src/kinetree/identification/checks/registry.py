@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 from kinetree.identification import mechanisms
 from kinetree.identification.checks import columns, estimate, model, samples, wrenches
 from kinetree.identification.checks.equations import JointEquations
-from kinetree.identification.equations import QRFactors, RegressionModel
-from kinetree.identification.held_loads import KnownMass, loads_in
+from kinetree.identification.equations import KnownMass, QRFactors, RegressionModel, loads_in
 from kinetree.identification.parameters.base import BaseParameters, base_parameters
+from kinetree.identification.samples import as_log
 from kinetree.identification.threads import on_one_thread
 from kinetree.lazy import cached_property
 from kinetree.logs import checks
+from kinetree.logs.filter import Filter
 from kinetree.logs.findings import Check, Finding, Findings, Found, Stage, made
 
 if TYPE_CHECKING:
@@ -112,6 +113,7 @@ def diagnose(
     log: Any,
     terms: JointTerms | BaseParameters = ("armature", "damping", "friction"),
     *,
+    filter: Filter | None = None,
     currents: Sequence[str] = (),
 ) -> Findings:
     """Return what seems to be wrong with recorded motions, or missing from the model, before anything is estimated.
@@ -128,6 +130,8 @@ def diagnose(
         As in `Robot.identify`; read once.
     terms : sequence of str, mapping, or BaseParameters
         As in `Robot.identify`.
+    filter : Filter, optional
+        How recordings are filtered, see `Recording.filtered`.
     currents : sequence of str, optional
         Entries of v whose forces are currents with a constant that is not known: nor is its sign.
 
@@ -150,7 +154,7 @@ def diagnose(
     ('force_sign', 'error', ('shoulder_lift_joint',))
     """
     base = terms if isinstance(terms, BaseParameters) else base_parameters(robot, terms)
-    seen = samples.seen(robot, log, currents)
+    seen = samples.seen(robot, as_log(log, filter), currents)
     found = run_checks("samples", seen)
     if found.errors or not seen.pieces:
         return found

@@ -1,15 +1,19 @@
-"""What every estimator takes and returns: equations, what is known before, and estimates with their covariance."""
+"""What every estimator takes and returns: equations, what is known before, and estimates with their covariance.
+
+What a model lacks, it lacks for a while: `correlation_times` says how many residuals count as one.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
+from kinetree.errors import ArgumentError
 from kinetree.identification.equations import QRFactors, RegressionModel
-from kinetree.identification.estimators.correlations import correlation_times
+from kinetree.identification.samples import LONGEST
 from kinetree.identification.triangle import Triangle, inverse_of
 from kinetree.validation import Array
 
@@ -30,16 +34,20 @@ LEAST_NOISE = 1e-6
 
 ITERATIONS = 30
 
+SIGNIFICANT = 4.5
+"""The sum of two autocorrelations of n samples of noise is rarely above this by √n: its deviation is √2."""
+
+CLIP = 4.0
+"""Residuals beyond so many standard deviations count as these in correlations."""
+
+FEW_LAGS = 8
+"""Autocorrelations that are looked at first."""
+
 
 class Prior(NamedTuple):
-    """What is known of the parameters before the data.
+    """What is known of the parameters before the data: values (n,) and their standard deviations (n,).
 
-    Attributes
-    ----------
-    values : (n,) array
-    deviations : (n,) array
-        Standard deviations: 0 of a fixed parameter; infinite of an unknown one, which keeps its value where it is
-        unidentifiable.
+    These are 0 of a fixed parameter; infinite of an unknown one, which keeps its value where it is unidentifiable.
     """
 
     values: Array
@@ -62,29 +70,14 @@ class Prior(NamedTuple):
 
 
 class Solution(NamedTuple):
-    """Estimated parameters.
+    """Estimated parameters."""
 
-    Attributes
-    ----------
-    values : (n,) array
-    covariance : (n, n) array
-        Of the identifiable directions.
-    noise : (nv,) array
-        Standard deviations of the forces' noise.
-    unidentifiable : (r, n) array
-        Orthonormal rows: directions of the parameters, in units of their effects, that change no force of these data.
-    information : (m, n) array
-        RegressionModel A of the equations and of the prior in units of their noise: ``AᵀA`` is Fisher's information.
-    times : (nv,) array
-        Integrated autocorrelation time of each joint's residual: how many samples count as one.
-    """
-
-    values: Array
-    covariance: Array
-    noise: Array
-    unidentifiable: Array
-    information: Array
-    times: Array
+    values: Array  # (n,)
+    covariance: Array  # (n, n), of the identifiable directions
+    noise: Array  # (nv,), standard deviations of the forces' noise
+    unidentifiable: Array  # (r, n), orthonormal: directions, in units of their effects, that change no force
+    information: Array  # (m, n), the equations A and the prior in units of their noise: AᵀA is Fisher's information
+    times: Array  # (nv,), integrated autocorrelation time of each joint's residual, in samples
 
     def others(self, first: Array) -> Array:
         """Return the likeliest values of the parameters behind the first ones where these have other values."""
@@ -102,24 +95,12 @@ class Solution(NamedTuple):
 
 @dataclass(frozen=True)
 class Equations:
-    """The equations of a log.
-
-    Attributes
-    ----------
-    model : RegressionModel
-        From samples to equations.
-    log : log
-        What can be read again of it.
-    factors : QRFactors
-        Their triangular factors.
-    consistent : callable, optional
-        From a solution to all parameters, those of physically consistent bodies, where these are asked for.
-    """
+    """The equations of a log, and of what can be read again of it."""
 
     model: RegressionModel
     log: Any
     factors: QRFactors
-    consistent: Callable[[Solution], Array] | None = None
+    consistent: Callable[[Solution], Array] | None = None  # to all parameters, of physically consistent bodies
 
 
 class Estimator(Protocol):
@@ -178,3 +159,51 @@ def decorrelated(equations: Equations, fit: Callable[[Array], Solution]) -> Solu
     found = fit(np.ones(len(equations.factors.R)))
     times = correlation_times(equations.model, equations.log, found.values, found.noise)
     return fit(times) if (times > 1.0).any() else found
+
+
+def correlation_times(rows: RegressionModel, log: Any, values: Array, noise: Array) -> Array:
+    """Return the integrated autocorrelation time of each joint's residual, in samples: at least one.
+
+    It is ``1 + 2 Σ ρ_k`` over the autocorrelations of the residuals, up to where they are no longer significant: of
+    each joint, or of all together where those of one are not, since one filter has made them.
+    References: Sokal, "Monte Carlo methods in statistical mechanics", 1997, section 3; Geyer, "Practical Markov chain
+    Monte Carlo", 1992, for where to end.
+    """
+    return integrated_times(lambda: rows.residuals_of_motions(log, values), noise)
+
+
+def integrated_times(motions: Callable[[], Iterable[Array]] | Sequence[Array], noise: Array) -> Array:
+    """Return the same of residuals (n, nv) of some motions, which are read once or twice."""
+    for lags in (FEW_LAGS, LONGEST):
+        total, count = np.zeros((0, len(noise))), np.zeros(len(noise))
+        for e in motions() if callable(motions) else motions:
+            there = e != 0.0  # others were not measured, or are friction at rest
+            seen = there.sum(axis=0)
+            e = np.clip(e - e.sum(axis=0) / np.maximum(seen, 1), -CLIP * noise, CLIP * noise) * there
+            short, total = sorted((_autocovariance(e, lags), total), key=len)
+            total = total.copy()
+            total[: len(short)] += short
+            count += seen
+        if not len(total):
+            raise ArgumentError(
+                "the log is empty when it is read again: give a list, or a function that returns an iterator"
+            )
+        rho = total / np.maximum(total[0], np.finfo(float).tiny)
+        rho = np.column_stack([rho, rho @ count / max(count.sum(), 1.0)])
+        pairs = rho[1:-1:2] + rho[2::2]
+        bound = SIGNIFICANT / np.sqrt(np.maximum(np.append(count, count.sum()), 1.0))
+        going_on = np.logical_and.accumulate(pairs > bound, axis=0)
+        if not going_on[-1:].any():  # seldom are residuals alike for longer
+            break
+    times = 1.0 + 2.0 * (pairs * going_on).sum(axis=0)
+    return np.asarray(np.where(going_on[:1, :-1].any(axis=0), times[:-1], times[-1]))
+
+
+def _autocovariance(e: Array, lags: int) -> Array:
+    """Return the sums (1 + lags, nv) of products of residuals with those 0, 1, 2, … samples later, or all there are."""
+    n = len(e)
+    e = np.ascontiguousarray(e.T)
+    if lags == FEW_LAGS:
+        return np.array([np.einsum("ij,ij->i", e[:, k:], e[:, : n - k]) for k in range(min(1 + lags, n))])
+    size = 1 << (2 * n - 1).bit_length()
+    return np.asarray(np.fft.irfft(np.abs(np.fft.rfft(e, size)) ** 2, size)[:, :n].T)

@@ -13,8 +13,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from kinetree.identification.equations import EXACT
-from kinetree.identification.estimators.contract import ITERATIONS, Equations, Prior, Solution, solve
-from kinetree.identification.estimators.correlations import correlation_times
+from kinetree.identification.estimators.contract import (
+    ITERATIONS,
+    Equations,
+    Prior,
+    Solution,
+    correlation_times,
+    solve,
+)
 from kinetree.identification.estimators.least_squares import weighted, zero_forces
 from kinetree.signatures import told
 from kinetree.validation import Array

@@ -24,6 +24,8 @@ from kinetree.identification.estimators.contract import (
     Solution,
     decorrelated,
 )
+from kinetree.identification.samples import as_log
+from kinetree.logs.filter import Filter
 from kinetree.signatures import told
 from kinetree.validation import Array
 
@@ -37,6 +39,8 @@ class Instrumental:
     ----------
     motion : log
         The commanded or simulated motion, with a sample for each one of the log; its forces are not read.
+    filter : Filter, optional
+        How a `Recording` of it is filtered: as the log is, with a cut-off that is given.
 
     Examples
     --------
@@ -50,6 +54,7 @@ class Instrumental:
     """
 
     motion: Any
+    filter: Filter | None = None
     reads_again, exact_motion = True, False
 
     def fit(self, equations: Equations, prior: Prior) -> Solution:
@@ -62,7 +67,7 @@ class Instrumental:
         """Return ``Zᵀ [Y τ Z]`` of each joint."""
         model = equations.model
         products = [np.zeros((len(columns), 2 * len(columns) + 1)) for columns in model.pattern]
-        for own, other in zip_longest(model.pieces(equations.log), model.pieces(self.motion)):
+        for own, other in zip_longest(model.pieces(equations.log), model.pieces(as_log(self.motion, self.filter))):
             if own is None or other is None or len(own.q) != len(other.q):
                 raise ArgumentError("instruments are a motion with the samples of the log, one for each")
             Y, tau = model.masked(own)

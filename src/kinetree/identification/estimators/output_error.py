@@ -20,7 +20,8 @@ from kinetree.identification.estimators.instrumental import Instrumental
 from kinetree.identification.estimators.least_squares import LeastSquares
 from kinetree.identification.parameters.base import BaseParameters
 from kinetree.identification.parameters.terms import OF_ROBOTS
-from kinetree.identification.samples import PIECE, Samples, measured, motion_of, parts
+from kinetree.identification.samples import PIECE, motion_of, parts
+from kinetree.logs.samples import Samples, measured
 from kinetree.options import count, flag
 from kinetree.robot import Robot
 from kinetree.signatures import told

@@ -74,16 +74,17 @@ class Robust:
         return found.informed(equations.factors, prior)
 
     def _reweighted(self, equations: Equations, prior: Prior, times: Array) -> Solution:
-        factors, law, found = equations.factors, LOSSES[self.loss], weighted(equations.factors, prior, times)
+        model, factors, law = equations.model, equations.factors, LOSSES[self.loss]
+        found = weighted(factors, prior, times)
         first, zero, least = found.noise, zero_forces(factors), factors.least_noise
+
+        def weights(rows: list[Array], tau: Array) -> Array:
+            return np.asarray(np.sqrt(law.weight(model.residual(rows, tau, found.values) / scale)))
+
         for _ in range(ITERATIONS):
             usual = np.where(zero, first, np.maximum(_median_noise(equations, found.values), least))
             scale = law.constant * usual
-            seen = equations.model.factors(
-                equations.log,
-                found.values,
-                lambda e, c=scale: np.sqrt(law.weight(e / c)),  # type: ignore[misc]
-            )
+            seen = model.factors(equations.log, weights)
             noise = np.where(zero, first, np.maximum(_effective_noise(equations, found.values, scale, law), least))
             A, b = seen.stacked(noise * np.sqrt(times * np.maximum(seen.total, 1.0) / np.maximum(seen.counts, 1.0)))
             values, inverse, null = solve(A, b, prior)
@@ -98,7 +99,7 @@ def _median_noise(equations: Equations, values: Array) -> Array:
     """Return the standard deviations of normal residuals with the same median size."""
     sizes = [
         [np.median(x[x > 0.0]) if x.any() else np.nan for x in np.abs(e).T]
-        for e, _ in equations.model.residuals(equations.log, values)
+        for e in equations.model.residuals(equations.log, values)
     ]
     middle = [np.median(x[np.isfinite(x)]) if np.isfinite(x).any() else 0.0 for x in np.array(sizes).T]
     return np.array(middle) / NORMAL_QUARTILE
@@ -107,7 +108,7 @@ def _median_noise(equations: Equations, values: Array) -> Array:
 def _effective_noise(equations: Equations, values: Array, scale: Array, law: Loss) -> Array:
     """Return the standard deviation of the noise that would make least squares as uncertain."""
     squares, slopes, count = np.zeros((3, len(scale)))
-    for e, _ in equations.model.residuals(equations.log, values):
+    for e in equations.model.residuals(equations.log, values):
         squares += ((law.weight(e / scale) * e) ** 2).sum(axis=0)
         slopes += (law.slope(e / scale) * (e != 0.0)).sum(axis=0)
         count += (e != 0.0).sum(axis=0)

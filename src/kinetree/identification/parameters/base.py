@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike
 from kinetree.drawing.panels import turning
 from kinetree.errors import ArgumentError, unknown_name
 from kinetree.functions.rates import rates
-from kinetree.identification.parameters import terms as of_joints
 from kinetree.identification.parameters.grouping import group
-from kinetree.identification.parameters.regressor import Columns, dense, massless, packed, positions
+from kinetree.identification.parameters.regressor import Columns, compiled, massless, positions
+from kinetree.identification.parameters.terms import OF_ROBOTS, TERMS, JointTerms, checked, places
 from kinetree.lazy import cached_property
 from kinetree.robot import Robot
 from kinetree.tables import number
@@ -59,13 +59,11 @@ class BaseParameters:
     I_zz of panda_link1 + I_yy of panda_link2
     """
 
-    def __init__(
-        self, robot: Robot, joint_terms: of_joints.JointTerms, gravity: str, smoothing: float, tolerance: float
-    ) -> None:
+    def __init__(self, robot: Robot, terms: JointTerms, gravity: str, smoothing: float, tolerance: float) -> None:
         self.robot, self.gravity, self.smoothing, self.tolerance = robot, gravity, smoothing, tolerance
         model = robot.model
-        self.joint_terms, self.own_columns = of_joints.checked(model, joint_terms)
-        self.places = of_joints.places(model, self.joint_terms)
+        self.joint_terms, self.own_columns = checked(model, terms)
+        self.places = places(model, self.joint_terms)
         inertial, v_names = [f"{what} of {body}" for body in model.body_names for what in TEN], model.v_names
         self.all_names = (*inertial, *(f"{term} of {v_names[k]}" for term, k in self.places), *self.own_columns)
         count = len(self.all_names)
@@ -90,8 +88,8 @@ class BaseParameters:
             if place < 10 * self.robot.nb:
                 out.append(OF_BODIES[min(place % 10, 4)])
             elif place in joint:
-                term, k = of_joints.TERMS[joint[place][0]], joint[place][1]
-                out.append((term.text, term.units[0 if turns[k] else 1]))
+                name, k = joint[place]
+                out.append((TERMS[name].text, TERMS[name].units[0 if turns[k] else 1]))
             else:
                 out.append((name, ""))
         return tuple(out)
@@ -99,12 +97,11 @@ class BaseParameters:
     @cached_property
     def combinations(self) -> tuple[str, ...]:
         """The combinations as text, ``"I_zz of link2 + 0.0625 m of link3"``."""
-        return tuple(map(self._combination, range(self.dimension)))
-
-    def _combination(self, row: int) -> str:
-        own = self.independent[row]
-        others = [k for k in np.flatnonzero(self.projection[row]).tolist() if k != own]
-        return self.all_names[own] + "".join(self._term(float(self.projection[row, k]), k) for k in others)
+        return tuple(
+            self.all_names[own]
+            + "".join(self._term(float(row[k]), k) for k in np.flatnonzero(row).tolist() if k != own)
+            for own, row in zip(self.independent, self.projection, strict=True)
+        )
 
     def _term(self, factor: float, k: int) -> str:
         size = "" if abs(factor) == 1.0 else f"{number(abs(factor), 6)} "
@@ -127,7 +124,7 @@ class BaseParameters:
             raise ArgumentError(f"{robot.name} has not the bodies and joints of {self.robot.name}")
         rest, sprung = (robot.rest_positions - self.robot.rest_positions)[positions(robot.model)], np.zeros(robot.nv)
         sprung[[k for term, k in self.places if term == "stiffness"]] = 1.0
-        known: dict[str, Any] = {term: getattr(robot, term) for term in of_joints.OF_ROBOTS}
+        known: dict[str, Any] = {term: getattr(robot, term) for term in OF_ROBOTS}
         known["offset"] = -robot.stiffness * rest * sprung
         for term, x in (values or {}).items():
             if term not in self.joint_terms and term not in self.own_columns:
@@ -156,14 +153,11 @@ class BaseParameters:
 
         Friction that it does not count, and that is none of the terms, is left out.
         """
-        nb, friction = self.robot.nb, self.robot.model.friction
-        counted = {"damping": friction.damping, "friction": friction.coulomb}
-        made = self.robot.with_inertial_parameters(parameters[: 10 * nb])
-        own: dict[str, Array] = {}
+        made, own = self.robot.with_inertial_parameters(parameters[: 10 * self.robot.nb]), dict[str, Array]()
         for (term, k), place in self.places.items():
-            before = getattr(made, term) * counted.get(term, True) if hasattr(made, term) else np.zeros(made.nv)
-            own.setdefault(term, before)[k] = parameters[place]
-        physics = {term: own[term] for term in of_joints.OF_ROBOTS if term in own}
+            if TERMS[term].of_robots:
+                own.setdefault(term, getattr(made, term) * _counts(made, term))[k] = parameters[place]
+        physics = own.copy()
         if "stiffness" in own:
             physics["rest_position"] = rest = made.rest_positions.copy()
             at = positions(made.model)
@@ -173,11 +167,8 @@ class BaseParameters:
         if physics:
             made = made.with_joint_physics(**physics)
         if {"damping", "friction"} & own.keys():
-            made = made.with_friction(
-                damping="damping" in own or friction.damping,
-                coulomb="friction" in own or friction.coulomb,
-                smoothing=self.smoothing,
-            )
+            counts = [term in own or _counts(made, term) for term in ("damping", "friction")]
+            made = made.with_friction(damping=counts[0], coulomb=counts[1], smoothing=self.smoothing)
         return made
 
     @cached_property
@@ -187,12 +178,12 @@ class BaseParameters:
         With the joint term "stribeck" it takes the speeds ``stribeck_speed`` (nv,) as a further argument; all take
         ``direction`` (nv,), which is in the place of the sign of the velocity where it is given.
         """
-        return dense(self.robot, self.columns)
+        return compiled(self.robot, self.columns, "base_regressor", packed=False)
 
     @cached_property
     def rows(self) -> Function:
         """The same without the entries that are always zero, row after row: what is quick to sum up."""
-        return packed(self.robot, self.columns)
+        return compiled(self.robot, self.columns, "base_regressor_rows", packed=True)
 
     @cached_property
     def row_rates(self) -> Function:
@@ -202,45 +193,46 @@ class BaseParameters:
     @cached_property
     def rest(self) -> Robot | None:
         """The robot without masses, with what its joints do and is not estimated; None if that is nothing."""
-        friction = self.robot.model.friction
-        known = {term: getattr(self.robot, term).copy() for term in of_joints.OF_ROBOTS if term in self.joint_terms}
-        for term, k in self.places.keys() & {(term, k) for term in known for k in range(self.robot.nv)}:
-            known[term][k] = 0.0
-        counts = {"armature": True, "stiffness": True, "damping": friction.damping, "friction": friction.coulomb}
-        left = [known.get(term, getattr(self.robot, term)) for term in of_joints.OF_ROBOTS if counts[term]]
-        return massless(self.robot).with_joint_physics(**known) if np.any(left) else None
+        left = {term: getattr(self.robot, term).copy() for term in OF_ROBOTS}
+        for term, k in self.places:
+            if term in left:
+                left[term][k] = 0.0
+        if not np.any([own for term, own in left.items() if _counts(self.robot, term)]):
+            return None
+        return massless(self.robot).with_joint_physics(
+            **{term: left[term] for term in OF_ROBOTS if term in self.joint_terms}
+        )
 
     @property
     def columns(self) -> Columns:
         """Which columns the minimal regressor has."""
-        first = len(self.all_names) - len(self.own_columns)
-        own = tuple(enumerate(self.own_columns.items(), start=first))
-        return Columns(tuple(self.places.items()), self.independent, self.smoothing, own)
+        own = enumerate(self.own_columns.items(), start=len(self.all_names) - len(self.own_columns))
+        return Columns(tuple(self.places.items()), self.independent, self.smoothing, tuple(own))
 
     def __str__(self) -> str:
         """Return a table: a number, a value of the robot that it was made of, and the combination."""
-        values = self.of()
-        rows = enumerate(zip(values.tolist(), self.combinations, strict=True))
-        lines = [f"{k:>4}  {number(x):>10}  {text}" for k, (x, text) in rows]
-        head = f"{self.robot.name}: {self.dimension} base parameters of {len(self.all_names)}"
-        return "\n".join([head, *lines])
+        lines = [f"{self.robot.name}: {self.dimension} base parameters of {len(self.all_names)}"]
+        for k, (x, text) in enumerate(zip(self.of().tolist(), self.combinations, strict=True)):
+            lines.append(f"{k:>4}  {number(x):>10}  {text}")
+        return "\n".join(lines)
 
     def __repr__(self) -> str:
         return f"<BaseParameters of {self.robot.name!r}: {self.dimension} of {len(self.all_names)}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (
-            self.robot,
-            {**self.joint_terms, **self.own_columns},
-            self.gravity,
-            self.smoothing,
-            self.tolerance,
-        )
+        terms = {**self.joint_terms, **self.own_columns}
+        return type(self), (self.robot, terms, self.gravity, self.smoothing, self.tolerance)
+
+
+def _counts(robot: Robot, term: str) -> bool:
+    """Return whether the dynamics of a robot count a term that it has."""
+    friction = robot.model.friction
+    return {"damping": friction.damping, "friction": friction.coulomb}.get(term, True)
 
 
 def base_parameters(
     robot: Robot,
-    terms: of_joints.JointTerms = (),
+    terms: JointTerms = (),
     *,
     gravity: str = "known",
     smoothing: float | None = None,
@@ -254,13 +246,13 @@ def base_parameters(
     Parameters
     ----------
     terms : sequence of str, or mapping from str to sequence of str or function
-        What joints do by themselves, a parameter each at every actuated entry of v: "armature" (rotor inertia),
-        "damping" (viscous), "friction" (Coulomb), "offset" (a constant force), "stiffness", "damping_asymmetry"
-        (another damping in the other direction, ``|v|``), "stribeck" (friction that falls off with speed,
-        ``sign(v) / (1 + (v/v_s)²)``), "load_friction" (``sign(v) |tau|`` with the force that this robot needs for the
-        motion without friction). An asymmetric Coulomb friction is "friction" and "offset". A mapping has the joints of
-        each term, None for all: ``{"friction": None, "stiffness": ["joint2"]}``; or a column of your own, with one
-        parameter of that name: a function of q, v and a, as `Robot.compile` takes them, that returns forces (nv,).
+        What joints do by themselves, a parameter each at every actuated entry of v:
+
+        {terms}
+
+        An asymmetric Coulomb friction is "friction" and "offset". A mapping has the joints of each term, None for all:
+        ``{"friction": None, "stiffness": ["joint2"]}``; or a column of your own, with one parameter of that name: a
+        function of q, v and a, as `Robot.compile` takes them, that returns forces (nv,).
     gravity : "known" or "any"
         Whether it is the robot's, or has any direction, as on a base that is tilted between motions.
     smoothing : float, optional
@@ -295,12 +287,16 @@ def base_parameters(
     speed = robot.model.friction.smoothing if smoothing is None else positive("smoothing", smoothing)
     if positive("tolerance", tolerance) > COARSEST:
         raise ArgumentError(f"tolerance is {tolerance!r}: more than {COARSEST:g} leaves nothing that counts")
-    known_terms, own = of_joints.checked(robot.model, terms)
-    chosen: dict[str, Any] = {**known_terms, **own}
-    key = tuple(chosen.items()), gravity, float(speed), positive("tolerance", tolerance)
+    known_terms, own = checked(robot.model, terms)
+    key = (*known_terms.items(),), gravity, float(speed), float(tolerance)
     if own:  # what they compute may have changed
-        return BaseParameters(robot, chosen, *key[1:])
+        return BaseParameters(robot, {**known_terms, **own}, *key[1:])
     known: dict[Any, BaseParameters] = robot.__dict__.setdefault("_base_parameters", {})
     if key not in known:  # two threads may both compute it
-        known[key] = BaseParameters(robot, chosen, *key[1:])
+        known[key] = BaseParameters(robot, known_terms, *key[1:])
     return known[key]
+
+
+if base_parameters.__doc__:
+    _rows = (f'- "{name}": {term.about} ({", ".join(dict.fromkeys(term.units))})' for name, term in TERMS.items())
+    base_parameters.__doc__ = base_parameters.__doc__.replace("{terms}", "\n        ".join(_rows))

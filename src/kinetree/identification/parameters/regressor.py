@@ -17,83 +17,62 @@ if TYPE_CHECKING:
 
 
 class Columns(NamedTuple):
-    """Which columns a regressor has.
+    """Which columns a regressor has."""
 
-    Attributes
-    ----------
-    places : tuple of ((str, int), int)
-        The index of each joint term at each entry of v among all parameters.
-    independent : tuple of int
-        The parameters that have a column.
-    smoothing : float
-        The speed around which Coulomb friction changes sign.
-    own : tuple of (int, (str, callable))
-        The index of each column of the user's own, its name, and what computes it.
+    places: tuple[tuple[tuple[str, int], int], ...]  # the index of each joint term at each entry of v
+    independent: tuple[int, ...]  # the parameters that have a column
+    smoothing: float  # the speed around which Coulomb friction changes sign
+    own: tuple[tuple[int, tuple[str, Column]], ...] = ()  # the index, name and function of each of the user's own
+
+
+def compiled(robot: Robot, columns: Columns, name: str, *, packed: bool) -> Function:
+    """Return ``regressor(q, v, a) -> (nv, n)``; packed its rows one after another, without those always zero.
+
+    Equal robots have the same function, unless there are columns of the user's own: what these compute may have
+    changed.
     """
-
-    places: tuple[tuple[tuple[str, int], int], ...]
-    independent: tuple[int, ...]
-    smoothing: float
-    own: tuple[tuple[int, tuple[str, Column]], ...] = ()
-
-
-def dense(robot: Robot, columns: Columns) -> Function:
-    """Return the compiled function ``regressor(q, v, a) -> (nv, n)``."""
-    return _of(robot, columns, "base_regressor", False)
-
-
-def packed(robot: Robot, columns: Columns) -> Function:
-    """Return the compiled function of the same rows one after another, without the entries that are always zero."""
-    return _of(robot, columns, "base_regressor_rows", True)
-
-
-def _of(robot: Robot, columns: Columns, name: str, flat: bool) -> Function:
-    """Return the function, the same for equal robots; what a user's own column computes may have changed."""
-    return (_compile.__wrapped__ if columns.own else _compile)(robot, columns, name, flat)
+    return (_compiled.__wrapped__ if columns.own else _compiled)(robot, columns, name, packed)
 
 
 @lru_cache(maxsize=32)
-def _compile(robot: Robot, columns: Columns, name: str, flat: bool) -> Function:
+def _compiled(robot: Robot, columns: Columns, name: str, packed: bool) -> Function:
     stribeck = any(term == "stribeck" for (term, _), _ in columns.places)
-    page: Any = partial(_with_speeds if stribeck else _without_speeds, robot, columns, flat)
+    page: Any = partial(_rows if stribeck else _rows_without_speeds, robot, columns, packed)
     shapes = {"direction": (robot.nv,)} | ({"stribeck_speed": (robot.nv,)} if stribeck else {})
     made: Function = compile(robot, page, name=name, shapes=shapes, fuse=True)
     return made
 
 
-def _with_speeds(
-    robot: Robot, columns: Columns, flat: bool, q: Any, v: Any, a: Any, stribeck_speed: Any, direction: Any = None
+def _rows_without_speeds(
+    robot: Robot, columns: Columns, packed: bool, q: Any, v: Any, a: Any, direction: Any = None
 ) -> Any:
     """Regressor of the base parameters: joint forces are its product with them."""
-    return _rows(robot, columns, flat, q, v, a, stribeck_speed, direction)
+    return _rows(robot, columns, packed, q, v, a, [1.0] * robot.nv, direction)
 
 
-def _without_speeds(robot: Robot, columns: Columns, flat: bool, q: Any, v: Any, a: Any, direction: Any = None) -> Any:
+def _rows(
+    robot: Robot, columns: Columns, packed: bool, q: Any, v: Any, a: Any, stribeck_speed: Any, direction: Any = None
+) -> Any:
     """Regressor of the base parameters: joint forces are its product with them."""
-    return _rows(robot, columns, flat, q, v, a, [1.0] * robot.nv, direction)
-
-
-def _rows(robot: Robot, columns: Columns, flat: bool, q: Any, v: Any, a: Any, speeds: Any, direction: Any) -> Any:
-    at, count = positions(robot.model), 10 * robot.nb
+    at, nv = positions(robot.model), robot.nv
     terms = {place: key for key, place in columns.places}
     inertial = robot.joint_torque_regressor(q, v, a)
-    own = {place: _own(name, column(q, v, a), robot.nv) for place, (name, column) in columns.own}
+    own = {place: _own(name, column(q, v, a), nv) for place, (name, column) in columns.own}
+    frictionless = robot.with_friction(damping=False, coulomb=False)
     loaded = any(term == "load_friction" for term, _ in terms.values())
-    load = _frictionless(robot).inverse_dynamics(q, v, a) if loaded else [0.0] * robot.nv
+    load = frictionless.inverse_dynamics(q, v, a) if loaded else [0.0] * nv
     rest = robot.rest_positions.tolist()
-    rows: list[list[Any]] = [[0.0] * len(columns.independent) for _ in range(robot.nv)]
+    rows: list[list[Any]] = [[0.0] * len(columns.independent) for _ in range(nv)]
     for j, place in enumerate(columns.independent):
-        if place < count:
-            for k in range(robot.nv):
-                rows[k][j] = inertial[k, place]
-        elif place in own:
-            for k in range(robot.nv):
-                rows[k][j] = own[place][k]
-        else:
+        if place in terms:
             term, k = terms[place]
             sign = smooth_sign(v[k], columns.smoothing) if direction is None else direction[k]
-            rows[k][j] = TERMS[term].column(JointMotion(q[at[k]] - rest[at[k]], v[k], a[k], sign, speeds[k], load[k]))
-    return [rows[k][j] for k, row in enumerate(pattern(robot.model, columns)) for j in row] if flat else rows
+            motion = JointMotion(q[at[k]] - rest[at[k]], v[k], a[k], sign, stribeck_speed[k], load[k])
+            rows[k][j] = TERMS[term].column(motion)
+        else:
+            for k in range(nv):
+                rows[k][j] = own[place][k] if place in own else inertial[k, place]
+    return [rows[k][j] for k, row in enumerate(pattern(robot.model, columns)) for j in row] if packed else rows
 
 
 def _own(name: str, column: Any, nv: int) -> list[Any]:
@@ -104,19 +83,19 @@ def _own(name: str, column: Any, nv: int) -> list[Any]:
     return entries
 
 
-def _frictionless(robot: Robot) -> Robot:
-    """Return the robot without friction, whether its dynamics count it or not."""
-    return robot.with_friction(damping=False, coulomb=False)
+def movers(model: Model) -> list[set[int]]:
+    """Return which entries of v move each body."""
+    found: list[set[int]] = []
+    for body in model.bodies:
+        found.append({*body.v_index} | (set() if body.parent == WORLD else found[body.parent]))
+    return found
 
 
 def pattern(model: Model, columns: Columns) -> list[list[int]]:
     """Return for each entry of v which columns can differ from zero: of bodies it moves, its own terms, the user's."""
-    terms = {place: k for (_, k), place in columns.places}
-    movers: list[set[int]] = []
-    count = 10 * model.nb + len(terms)
-    for body in model.bodies:
-        movers.append({*body.v_index} | (set() if body.parent == WORLD else movers[body.parent]))
-    of_column = [{terms[p]} if p in terms else movers[p // 10] for p in columns.independent if p < count]
+    terms, moved = {place: k for (_, k), place in columns.places}, movers(model)
+    inertial = [p for p in columns.independent if p < 10 * model.nb + len(terms)]
+    of_column = [{terms[p]} if p in terms else moved[p // 10] for p in inertial]
     of_column += [set(range(model.nv)) for _ in columns.own]
     return [[j for j, ks in enumerate(of_column) if k in ks] for k in range(model.nv)]
 

@@ -1,7 +1,8 @@
 """What a joint does by itself, linear in its parameters: rotor inertia, friction, springs, offsets.
 
-Each term has one parameter at each actuated entry of v, and a column with one entry. A term is one row of `TERMS`.
-A column of the user's own has one parameter, and may have an entry for every entry of v.
+Each term has one parameter at each actuated entry of v, and a column with one entry. A term is one row of `TERMS`: all
+that dynamics, documentation, the command line and pictures know of it. A column of the user's own has one parameter,
+and may have an entry for every entry of v.
 """
 
 from __future__ import annotations
@@ -15,19 +16,14 @@ from kinetree.scalars.functions import Scalar, select_less, sqrt
 
 
 class JointMotion(NamedTuple):
-    """The motion of one degree of freedom: position, velocity, acceleration; which way it slides; a speed of friction.
+    """The motion of one degree of freedom, as the columns of terms take it."""
 
-    `q` is from where the robot's spring rests; `sign` is that of the velocity, smooth around zero, unless the samples
-    have a direction of sliding; `load` is the force that the robot, as it is before, needs for the motion without
-    friction.
-    """
-
-    q: Scalar
+    q: Scalar  # from where the robot's spring rests
     v: Scalar
     a: Scalar
-    sign: Scalar
+    sign: Scalar  # of the velocity, smooth around zero, unless the samples have a direction of sliding
     stribeck_speed: Scalar
-    load: Scalar
+    load: Scalar  # the force that the robot, as it is before, needs for the motion without friction
 
 
 def smooth_sign(v: Scalar, smoothing: float) -> Scalar:
@@ -42,50 +38,46 @@ def _stribeck(at: JointMotion) -> Scalar:
 
 
 def _stribeck_slope(at: JointMotion) -> Scalar:
-    """Return the derivative of that by the logarithm of the speed v_s."""
     square = (at.v / at.stribeck_speed) ** 2
     return at.sign * (2.0 * square) / (square + 1.0) ** 2
 
 
 class JointTerm(NamedTuple):
-    """A row of `TERMS`.
-
-    Attributes
-    ----------
-    column : callable
-        From a `JointMotion` to the force of a parameter of size one.
-    text : str
-        What such parameters are called together.
-    units : (str, str)
-        Of the parameter where the joint turns, and where it slides.
-    not_negative : bool
-        Whether no joint has a parameter below zero.
-    of_robots : bool
-        Whether robots have it, by a property of this name.
-    slope : callable, optional
-        The derivative of the column by the logarithm of `JointMotion.stribeck_speed`, if it depends on that.
-    """
+    """A row of `TERMS`: the force of a parameter of size one, and what people and programs are told of it."""
 
     column: Callable[[JointMotion], Scalar]
-    text: str
-    units: tuple[str, str]
+    about: str  # what it is, for the documentation
+    text: str  # what such parameters are called together
+    units: tuple[str, str]  # of the parameter where the joint turns, and where it slides
     not_negative: bool = False
-    of_robots: bool = False
-    slope: Callable[[JointMotion], Scalar] | None = None
+    of_robots: bool = False  # whether robots have it, by a property of this name
+    slope: Callable[[JointMotion], Scalar] | None = None  # ∂column/∂log stribeck_speed, if it depends on that
 
 
 FORCE, DAMPING = ("N·m", "N"), ("N·m·s", "N·s/m")
 
 TERMS: Mapping[str, JointTerm] = {
-    "armature": JointTerm(lambda at: at.a, "rotors", ("kg·m²", "kg"), True, True),
-    "damping": JointTerm(lambda at: at.v, "damping", DAMPING, True, True),
-    "friction": JointTerm(lambda at: at.sign, "friction", FORCE, True, True),
-    "offset": JointTerm(lambda at: 1.0, "offsets", FORCE),
-    "stiffness": JointTerm(lambda at: at.q, "stiffness", ("N·m", "N/m"), True, True),
-    "damping_asymmetry": JointTerm(lambda at: at.v * at.sign, "asymmetry of damping", DAMPING),
-    "stribeck": JointTerm(_stribeck, "friction that falls off", FORCE, slope=_stribeck_slope),
+    "armature": JointTerm(lambda at: at.a, "rotor inertia", "rotors", ("kg·m²", "kg"), True, True),
+    "damping": JointTerm(lambda at: at.v, "viscous", "damping", DAMPING, True, True),
+    "friction": JointTerm(lambda at: at.sign, "Coulomb", "friction", FORCE, True, True),
+    "offset": JointTerm(lambda at: 1.0, "a constant force", "offsets", FORCE),
+    "stiffness": JointTerm(lambda at: at.q, "a spring", "stiffness", ("N·m", "N/m"), True, True),
+    "damping_asymmetry": JointTerm(
+        lambda at: at.v * at.sign,
+        "another damping in the other direction, ``|v|``",
+        "asymmetry of damping",
+        DAMPING,
+    ),
+    "stribeck": JointTerm(
+        _stribeck,
+        "friction that falls off with speed, ``sign(v) / (1 + (v/v_s)²)``",
+        "friction that falls off",
+        FORCE,
+        slope=_stribeck_slope,
+    ),
     "load_friction": JointTerm(
         lambda at: at.sign * select_less(at.load, 0.0, -at.load, at.load),
+        "``sign(v) |tau|`` with the force that this robot needs for the motion without friction",
         "friction in proportion to load",
         ("1", "1"),
         True,
@@ -95,8 +87,6 @@ TERMS: Mapping[str, JointTerm] = {
 
 OF_ROBOTS = tuple(name for name, term in TERMS.items() if term.of_robots)
 """The terms that robots have, by the names of their properties."""
-
-NOT_NEGATIVE = tuple(name for name, term in TERMS.items() if term.not_negative)
 
 Column: TypeAlias = Callable[[Any, Any, Any], Any]
 """The forces (nv,) of one parameter of size one, of scalars q, v and a: a function that `Robot.compile` takes."""
@@ -111,9 +101,9 @@ def checked(model: Model, terms: JointTerms) -> tuple[dict[str, tuple[str, ...] 
         raise ArgumentError(f"joint terms are given as a list: [{terms!r}]")
     if not isinstance(terms, Iterable):
         raise ArgumentError(f"terms is {terms!r}: a list of joint terms is needed, [] for none")
-    given = terms if isinstance(terms, Mapping) else dict.fromkeys(terms)
-    own = {name: column for name, column in given.items() if callable(column)}
-    given = {term: joints for term, joints in given.items() if not callable(joints)}
+    every = terms if isinstance(terms, Mapping) else dict.fromkeys(terms)
+    own = {name: column for name, column in every.items() if callable(column)}
+    given = {term: joints for term, joints in every.items() if not callable(joints)}
     for name in own.keys() & TERMS.keys():
         raise ArgumentError(f"{name!r} is a term that there is: give the column another name")
     for term, joints in given.items():
@@ -121,9 +111,8 @@ def checked(model: Model, terms: JointTerms) -> tuple[dict[str, tuple[str, ...] 
             raise ArgumentError(unknown_name("joint term", term, TERMS))
         if isinstance(joints, str):
             raise ArgumentError(f"the joints with {term} are given as a list: [{joints!r}]")
-        for joint in joints or ():
-            if wrong := _has_none(model, term, joint):
-                raise ArgumentError(wrong)
+        for wrong in filter(None, (_has_none(model, term, joint) for joint in joints or ())):
+            raise ArgumentError(wrong)
     rows = {term: given[term] for term in TERMS if term in given}
     return {term: None if joints is None else tuple(joints) for term, joints in rows.items()}, own
 
