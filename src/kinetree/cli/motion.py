@@ -13,11 +13,10 @@ import numpy as np
 from kinetree.cli.terminal import waiting
 from kinetree.cli.wave import random_wave
 from kinetree.errors import ArgumentError
-from kinetree.logs.codecs import Table
-from kinetree.logs.coordinates import Coordinates, some
+from kinetree.logs.codecs import Table, in_blocks, open_columns
+from kinetree.logs.columns import Coordinates, some
 from kinetree.logs.local_fit import DEGREE, WINDOW, differentiate, gaps
 from kinetree.logs.messages import unused_columns
-from kinetree.logs.read import blocks, in_blocks, open_columns
 from kinetree.robot import Robot
 from kinetree.robot.limits import given
 from kinetree.validation import Array
@@ -86,7 +85,7 @@ def open_motion(arguments: argparse.Namespace, robot: Robot, coordinates: Coordi
         warnings = (unused_columns(layout.ignored, set(layout.groups), coordinates),) if layout.ignored else ()
         size = source.stat().st_size if source is not None else 0
         written = "t" if "t" in layout.groups else ""
-        motion = Motion(blocks(table), f"read from {name}", written, source, size, table, warnings, layout.notes)
+        motion = Motion(table.blocks(), f"read from {name}", written, source, size, table, warnings, layout.notes)
         if "a" not in layout.groups:
             with waiting("reading and differentiating", shown=size >= LONG and not arguments.quiet):
                 motion = differentiated(motion, robot, arguments.window or WINDOW, name)
