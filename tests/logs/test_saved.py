@@ -238,6 +238,14 @@ def test_torques_in_a_table_are_all_there_or_none(tmp_path):
         kt.Trajectory.load(tmp_path / "motion.csv", ARM)
 
 
+def test_torques_of_a_table_go_by_any_of_their_words(tmp_path):
+    motion = made(more=True)
+    motion.save(tmp_path / "motion.csv")
+    text = (tmp_path / "motion.csv").read_text()
+    (tmp_path / "motion.csv").write_text(text.replace("tau.", "effort."))
+    same(motion, kt.Trajectory.load(tmp_path / "motion.csv", ARM))
+
+
 @pytest.mark.parametrize("suffix", ["npz", "parquet", "csv"])
 def test_a_file_with_changed_bytes_is_read_or_refused(tmp_path, suffix):
     path, rng = tmp_path / f"motion.{suffix}", np.random.default_rng(1)
