@@ -12,9 +12,8 @@ import pytest
 import kinetree as kt
 from helpers.bags import URDF, bag
 from kinetree.identification import read_log
-from kinetree.logs.codecs import BAG, CODECS, CSV, NPZ, PARQUET, Codec, codec_of
-from kinetree.logs.coordinates import Coordinates
-from kinetree.logs.read import blocks, open_columns
+from kinetree.logs.codecs import CODECS, Bag, Csv, Npz, Parquet, Table, codec_of, open_columns
+from kinetree.logs.columns import Coordinates
 
 Array = np.ndarray
 N = 50
@@ -33,15 +32,15 @@ def motion() -> dict[str, Array]:
     return {"t": T.copy(), "q": q, "tau": tau}
 
 
-def written(codec: Codec, folder: Path, arrays: dict[str, Array], *names: str) -> Path:
+def written(codec: type[Table], folder: Path, arrays: dict[str, Array], *names: str) -> Path:
     """Write a motion of joints of these names."""
     joints = list(names or LEG.q)
-    if codec is BAG:
+    if codec is Bag:
         rows = zip(arrays["t"], arrays["q"], arrays["tau"], strict=True)
         return bag(folder / "bag", [(t, joints, q, tau) for t, q, tau in rows])
     path = folder / f"log{codec.suffixes[0]}"
     columns = {"t": ["t"]} | {x: [f"{x}.{name}" for name in joints] for x in arrays if x != "t"}
-    labels = {"q_names": np.array(joints), "v_names": np.array(joints)} if codec is NPZ else {}
+    labels = {"q_names": np.array(joints), "v_names": np.array(joints)} if codec is Npz else {}
     with path.open("wb") as stream:
         half = ({x: y[rows] for x, y in arrays.items()} for rows in (slice(0, 20), slice(20, None)))
         codec.write(stream, columns, half, labels)
@@ -52,25 +51,25 @@ def test_every_format_is_known_by_its_suffix(tmp_path: Path) -> None:
     for codec in CODECS:
         assert codec_of(written(codec, tmp_path, motion())) is codec
     with pytest.raises(kt.ArgumentError, match="not written"):
-        BAG.write(None, {}, [], {})  # type: ignore[arg-type]
+        Bag.write(None, {}, [], {})  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("codec", [CSV, NPZ, PARQUET], ids=lambda codec: codec.suffixes[0])
-def test_what_is_written_is_read_to_the_bit(codec: Codec, tmp_path: Path) -> None:
+@pytest.mark.parametrize("codec", [Csv, Npz, Parquet], ids=lambda codec: codec.suffixes[0])
+def test_what_is_written_is_read_to_the_bit(codec: type[Table], tmp_path: Path) -> None:
     whole = motion() | {"v": motion()["q"] / 3.0, "a": motion()["tau"] / 7.0}
     with open_columns(written(codec, tmp_path, whole), LEG) as table:
-        parts = list(blocks(table))
+        parts = list(table.blocks())
         assert (table.layout.ignored, table.notes, table.progress) == ((), [], 1.0)
     for x in "tqva":
         assert np.concatenate([part[x] for part in parts]).tobytes() == whole[x].tobytes()
 
 
 @pytest.mark.parametrize("codec", CODECS, ids=lambda codec: codec.suffixes[-1])
-def test_a_log_is_the_same_whole_or_in_blocks(codec: Codec, robot: kt.Robot, tmp_path: Path) -> None:
+def test_a_log_is_the_same_whole_or_in_blocks(codec: type[Table], robot: kt.Robot, tmp_path: Path) -> None:
     whole, path = motion(), written(codec, tmp_path, motion())
     log = read_log(path, robot)
     assert (log.q.tobytes(), log.tau.tobytes()) == (whole["q"].tobytes(), whole["tau"].tobytes())
-    np.testing.assert_allclose(log.t, T, atol=1e-9 * (codec is BAG))
+    np.testing.assert_allclose(log.t, T, atol=1e-9 * (codec is Bag))
     parts = read_log(path, robot, block=7)
     for _ in range(2):
         sizes = [len(part.q) for part in parts]
@@ -80,18 +79,18 @@ def test_a_log_is_the_same_whole_or_in_blocks(codec: Codec, robot: kt.Robot, tmp
     assert log.notes == ()
 
 
-def cut_short(codec: Codec, folder: Path) -> Path:
+def cut_short(codec: type[Table], folder: Path) -> Path:
     path = written(codec, folder, motion())
     for file in [path] if path.is_file() else path.glob("*.db3"):
         file.write_bytes(file.read_bytes()[: len(file.read_bytes()) * 3 // 5])
-    if codec is CSV:
+    if codec is Csv:
         path.write_text(path.read_text().rpartition(",")[0] + "\n")
     return path
 
 
-def twice(codec: Codec, folder: Path) -> Path:
+def twice(codec: type[Table], folder: Path) -> Path:
     """A quantity is there under two names."""
-    if codec is NPZ:
+    if codec is Npz:
         np.savez(folder / "log.npz", **motion(), position=motion()["q"])
         return folder / "log.npz"
     path = folder / f"log{codec.suffixes[0]}"
@@ -101,8 +100,8 @@ def twice(codec: Codec, folder: Path) -> Path:
     return path
 
 
-def changed(quantity: str, row: int, value: float) -> Callable[[Codec, Path], Path]:
-    def made(codec: Codec, folder: Path) -> Path:
+def changed(quantity: str, row: int, value: float) -> Callable[[type[Table], Path], Path]:
+    def made(codec: type[Table], folder: Path) -> Path:
         arrays = motion()
         arrays[quantity][(row, 1) if quantity != "t" else row] = value
         return written(codec, folder, arrays)
@@ -110,7 +109,7 @@ def changed(quantity: str, row: int, value: float) -> Callable[[Codec, Path], Pa
     return made
 
 
-WRONG: dict[str, tuple[Callable[[Codec, Path], Path], str]] = {
+WRONG: dict[str, tuple[Callable[[type[Table], Path], Path], str]] = {
     "cut short": (cut_short, r"not a readable|line 31: 4 fields where 5 are expected"),
     "two alike": (twice, r"'q(\.hip)?' and '(hip|position)' are both q"),
     "NaN": (changed("q", 7, np.nan), r"(line 9|row 7)[,a-z]* ?column.*knee.*: nan is not a finite number"),
@@ -121,14 +120,14 @@ WRONG: dict[str, tuple[Callable[[Codec, Path], Path], str]] = {
 """What may be wrong with a file of any format, and what is said of it."""
 
 
-IMPOSSIBLE = {(BAG, "two alike"), (BAG, "time goes back")}
+IMPOSSIBLE = {(Bag, "two alike"), (Bag, "time goes back")}
 """A bag has one position a joint, and its messages are read in the order of time."""
 
 
 @pytest.mark.parametrize(
     ("codec", "kind"), [(x, kind) for x in CODECS for kind in WRONG if (x, kind) not in IMPOSSIBLE]
 )
-def test_what_is_wrong_is_said_with_its_place(codec: Codec, kind: str, robot: kt.Robot, tmp_path: Path) -> None:
+def test_what_is_wrong_is_said_with_its_place(codec: type[Table], kind: str, robot: kt.Robot, tmp_path: Path) -> None:
     make, message = WRONG[kind]
     path = make(codec, tmp_path)
     with pytest.raises(kt.FormatError, match=message) as error:
@@ -136,8 +135,8 @@ def test_what_is_wrong_is_said_with_its_place(codec: Codec, kind: str, robot: kt
     assert str(error.value).startswith(str(path))
 
 
-@pytest.mark.parametrize("codec", [NPZ, PARQUET], ids=lambda codec: codec.suffixes[0])
-def test_a_file_that_is_read_in_blocks_is_never_in_memory_as_a_whole(codec: Codec, tmp_path: Path) -> None:
+@pytest.mark.parametrize("codec", [Npz, Parquet], ids=lambda codec: codec.suffixes[0])
+def test_a_file_that_is_read_in_blocks_is_never_in_memory_as_a_whole(codec: type[Table], tmp_path: Path) -> None:
     n, robot = 400_000, kt.load(URDF)
     q = np.random.default_rng(0).normal(size=(n, 2))
     path = written(codec, tmp_path, {"t": np.arange(n) * 1e-3, "q": q, "tau": 2.0 * q})

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kinetree.errors import ArgumentError, FormatError
+from kinetree.logs.codecs import open_columns
 from kinetree.logs.codecs.table import ROWS as BLOCK
-from kinetree.logs.coordinates import Coordinates
-from kinetree.logs.read import blocks, open_columns
+from kinetree.logs.columns import Coordinates
 from kinetree.logs.saved import write_blocks
 from kinetree.output import check_output, whole_file
 
@@ -25,7 +25,7 @@ HEADER = "t,q.hip,q.knee,v.hip,v.knee,a.hip,a.knee"
 def read(path):
     """Return the whole motion as one block, and what the reader says of it."""
     with open_columns(path, ARM) as table:
-        parts = list(blocks(table))
+        parts = list(table.blocks())
         assert [len(part["q"]) for part in parts[:-1]] == [BLOCK] * (len(parts) - 1)
         return {x: np.concatenate([part[x] for part in parts]) for x in parts[0]}, table.layout
 

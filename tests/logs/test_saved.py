@@ -233,9 +233,17 @@ def test_tables_of_strangers(tmp_path, text, message):
 def test_torques_in_a_table_are_all_there_or_none(tmp_path):
     made(more=True).save(tmp_path / "motion.csv")
     text = (tmp_path / "motion.csv").read_text()
-    (tmp_path / "motion.csv").write_text(text.replace("tau.elbow_joint", "elbow_torque"))
-    with pytest.raises(FormatError, match=r"the header lacks tau\.elbow_joint\. Not understood: elbow_torque"):
+    (tmp_path / "motion.csv").write_text(text.replace("tau.elbow_joint", "elbow_load"))
+    with pytest.raises(FormatError, match=r"the header lacks tau\.elbow_joint\. Not understood: elbow_load"):
         kt.Trajectory.load(tmp_path / "motion.csv", ARM)
+
+
+def test_torques_of_a_table_go_by_any_of_their_words(tmp_path):
+    motion = made(more=True)
+    motion.save(tmp_path / "motion.csv")
+    text = (tmp_path / "motion.csv").read_text()
+    (tmp_path / "motion.csv").write_text(text.replace("tau.", "effort."))
+    same(motion, kt.Trajectory.load(tmp_path / "motion.csv", ARM))
 
 
 @pytest.mark.parametrize("suffix", ["npz", "parquet", "csv"])

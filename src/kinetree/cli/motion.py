@@ -14,12 +14,11 @@ from kinetree.cli.summary import Summary
 from kinetree.cli.terminal import Working
 from kinetree.drawing.panels import check_plot
 from kinetree.errors import ArgumentError
-from kinetree.logs.codecs import Table
+from kinetree.logs.codecs import Table, in_blocks, open_columns
 from kinetree.logs.codecs.parquet import check_installed
-from kinetree.logs.coordinates import Coordinates, some
+from kinetree.logs.columns import Coordinates, some
 from kinetree.logs.local_fit import DEGREE, WINDOW, differentiate, gaps
 from kinetree.logs.messages import unused_columns
-from kinetree.logs.read import blocks, in_blocks, open_columns
 from kinetree.motions import Trajectory
 from kinetree.output import check_output
 from kinetree.robot import Robot
@@ -75,7 +74,7 @@ def open_motion(arguments: argparse.Namespace, robot: Robot, show: Working) -> I
     with open_columns(None if name == "-" else Path(name), coordinates) as table:
         groups, ignored = table.layout.groups, table.layout.ignored
         warnings = [unused_columns(ignored, set(groups), coordinates)] if ignored else []
-        motion = Motion(blocks(table), f"read from {name}", "t" if "t" in groups else "", table, warnings)
+        motion = Motion(table.blocks(), f"read from {name}", "t" if "t" in groups else "", table, warnings)
         if "a" not in groups:
             with show.during("reading and differentiating"):
                 motion = differentiated(motion, robot, arguments.window or WINDOW, name)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kinetree.errors import ArgumentError, FormatError
-from kinetree.logs.coordinates import Coordinates, some
+from kinetree.logs.columns import Coordinates, some
 from kinetree.logs.sensors import Sensors
 from kinetree.robot import Robot
 from kinetree.validation import Array, real_array

@@ -7,8 +7,8 @@ import re
 from collections.abc import Mapping, Sequence
 
 from kinetree.errors import FormatError
-from kinetree.logs.coordinates import QUATERNION, TWIST, Coordinates, Slot, some
-from kinetree.logs.names import MOTION, QUANTITIES, Spellings, Vocabulary
+from kinetree.logs.columns import MOTION, QUANTITIES, QUATERNION, TWIST, Coordinates, Slot, some
+from kinetree.logs.names import Spellings
 
 DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+([eE][-+]?\d+)?")
 NO_DECIMAL_COMMAS = "decimal commas are not read: write 0.5, not 0,5"
@@ -17,7 +17,7 @@ _LIKE_A = re.compile(r"acc|alpha|ddot|dotdot|dd(?![a-z])", re.IGNORECASE)
 _LIKE_V = re.compile(r"vel|speed|omega|dot|rate", re.IGNORECASE)
 
 
-def expected_columns(coordinates: Coordinates, vocabulary: Vocabulary = MOTION) -> str:
+def expected_columns(coordinates: Coordinates, quantities: Sequence[str] = MOTION) -> str:
     """Return a sentence that lists the columns which a table should have, the first few of each quantity.
 
     Examples
@@ -26,10 +26,10 @@ def expected_columns(coordinates: Coordinates, vocabulary: Vocabulary = MOTION) 
     'Expected columns: t, q.hip, q.knee, v.hip, v.knee, a.hip, a.knee (v and a may be left out if there is t)'
     """
     every = ["t"]
-    for quantity in vocabulary.words:
-        names = list(map(coordinates.call, coordinates.slots([quantity])))
+    for quantity in quantities:
+        names = coordinates.columns(quantity)
         every += names if len(names) <= 3 else [*names[:2], "…"]
-    rest = "; of tau and current, one is enough" if vocabulary.has_forces else ""
+    rest = "; of tau and current, one is enough" if "current" in quantities else ""
     return f"Expected columns: {', '.join(every)} (v and a may be left out if there is t{rest})"
 
 
@@ -41,7 +41,7 @@ def lacking(missing: Sequence[Slot], ignored: Sequence[str], spellings: Spelling
         return f"the header has no columns of the floating base.{remedy}{not_understood(ignored, coordinates)}"
     known = [spelling for spelling, slots in spellings.meanings.items() if slots & set(missing)]
     names = some(list(map(coordinates.call, missing)), 4)
-    expected = expected_columns(coordinates, spellings.vocabulary)
+    expected = expected_columns(coordinates, spellings.quantities)
     return f"the header lacks {names}.{not_understood(ignored, coordinates, known)} {expected}."
 
 
@@ -75,9 +75,8 @@ def following(ignored: Sequence[str], coordinates: Coordinates) -> str:
 def without_base(coordinates: Coordinates) -> str:
     """Return what to do about a motion of the joints alone, for a robot whose base floats."""
     add = f"add {coordinates.base}.x … {coordinates.base}.qw"
-    if coordinates.base != "root_joint":
-        return f" Its base floats: {add}."
-    return f" Hold the base with --fixed-base, or {add}."
+    rooted = coordinates.base == "root_joint"
+    return f" Hold the base with --fixed-base, or {add}." if rooted else f" Its base floats: {add}."
 
 
 def not_whole(astray: Sequence[str], word: str, size: int, joints: int) -> str:
@@ -116,7 +115,7 @@ def unused_columns(ignored: Sequence[str], quantities: set[str], coordinates: Co
     like_v = [name for name in ignored if _LIKE_V.search(name) and name not in like_a]
     for quantity, what, like in (("v", "Velocities", like_v), ("a", "Accelerations", like_a)):
         if like and quantity not in quantities:
-            words = ", ".join(QUANTITIES[quantity][:5])
+            words = ", ".join(QUANTITIES[quantity].words[:5])
             said += f". {what} ({some(like, 2)}?) go by one of the words {words}, …"
     more = following(ignored, coordinates) if coordinates else ""
     return f"{said}.{more}" if more else said

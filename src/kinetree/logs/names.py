@@ -4,39 +4,16 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 from typing import NamedTuple
 
-from kinetree.logs.coordinates import BASE, Coordinates, Slot
+from kinetree.logs.columns import BASE, MOTION, QUANTITIES, Coordinates, Slot, is_si
 
-QUANTITIES: Mapping[str, tuple[str, ...]] = {
-    "q": ("q", "pos", "position", "positions", "theta"),
-    "v": ("v", "qd", "dq", "vel", "velocity", "velocities", "qdot", "dotq", "q_dot"),
-    "a": ("a", "qdd", "ddq", "acc", "accel", "acceleration", "accelerations", "qddot", "ddotq", "q_ddot"),
-}
-"""The words a column's name may use for positions, velocities and accelerations."""
-
-FORCES: Mapping[str, tuple[str, ...]] = {
-    "tau": (
-        "tau",
-        "torque",
-        "torques",
-        "effort",
-        "efforts",
-        "eff",
-        "force",
-        "forces",
-        "moment",
-        "motor_torque",
-        "tau_j",
-    ),
-    "current": ("current", "currents", "motor_current", "i"),
-}
-"""Those for what drives the joints."""
-
-TIME = ("t", "time", "time_s", "t_s", "timestamp", "__time")
 SEPARATORS = (".", "_", "/", " ", ":")
+
+COMPONENTS = ({"f": ("force",), "n": ("torque", "moment")}, {"f": "f", "n": "ntm"})
+"""How the forces and the moments of a wrench may be called: by words before the axis, and by letters."""
 
 
 class Number(NamedTuple):
@@ -48,45 +25,68 @@ class Number(NamedTuple):
     worded: bool = True
 
 
-class Vocabulary:
-    """The words for some quantities, and how columns are numbered by them.
+class Spellings:
+    """Every spelling that is understood of some quantities, and what it may mean.
 
-    Attributes
-    ----------
-    words : mapping
-        From a quantity ("q", "v", "a", "tau", "current") to the words that a column's name may use for it.
-    has_forces : bool
-        Whether joint forces are needed.
+    `meanings` has the slots that a name may stand for, one only for the plain names, ``q.elbow``.
     """
 
-    def __init__(self, words: Mapping[str, tuple[str, ...]], *, driven: bool = True) -> None:
-        self.words, self.has_forces = words, driven and "tau" in words
-        self._quantity_of = {word: quantity for quantity, known in words.items() for word in known}
+    def __init__(self, coordinates: Coordinates, quantities: Sequence[str] = MOTION) -> None:
+        self.coordinates, self.quantities = coordinates, quantities
+        self._quantity_of = {word: x for x in quantities for word in QUANTITIES[x].words}
         word = "|".join(sorted(self._quantity_of, key=len, reverse=True))
         self._numbered = re.compile(rf"(?P<joint>joint[ _]?)?(?P<word>{word})[._ ]?\[?(?P<number>\d+)\]?")
         self._numbered_joint = re.compile(
             rf"(?:(?P<before>{word})[._/: ])?(?P<joint>joint|axis|j|a)[ _]?\[?(?P<number>\d+)\]?"
             rf"(?:[._/: ](?P<after>{word}))?"
         )
-        no_motion = "desired|target|reference|ref|command|cmd|error" + ("" if self.has_forces else "|effort|torque|tau")
-        self.not_measured = re.compile(rf"(?:^|[/._])(?:{no_motion})[/._]")
+        no_motion = "desired|target|reference|ref|command|cmd|error" + "|effort|torque|tau" * ("tau" not in quantities)
+        self._not_measured = re.compile(rf"(?:^|[/._])(?:{no_motion})[/._]")
+        worded: defaultdict[str, set[Slot]] = defaultdict(set)
+        bare: defaultdict[str, set[Slot]] = defaultdict(set, {word: {("t", 0)} for word in QUANTITIES["t"].words})
+        for x in quantities:
+            for slot, name in zip(coordinates.slots(x), coordinates.names(x), strict=True):
+                names, alone = self._called(slot, name)
+                for spelling in alone:
+                    bare[spelling].add(slot)
+                for spelling in _with_words(QUANTITIES[x].words, names):
+                    worded[spelling].add(slot)
+        plain = {coordinates.call(slot): {slot} for slot in coordinates.slots(*quantities)}
+        self._worded = worded | plain
+        either = {name: bare.get(name, set()) | worded.get(name, set()) for name in bare | worded}
+        self.meanings = either | plain | {"t": {("t", 0)}}
+
+    def _called(self, slot: Slot, name: str) -> tuple[set[str], set[str]]:
+        """Return how an entry may be called beside a word for its quantity, and by itself."""
+        x, index = slot
+        if x == "wrench":
+            names = {name, *_of_wrench(name)}
+            return names, names
+        names, alone, end, base = {name}, set(), name, self.coordinates.of_base(x)
+        if index in base:
+            end = BASE[x][index - base[0]]
+            names |= {f"{joint}{mark}{end}" for joint in ("base", self.coordinates.base) for mark in SEPARATORS}
+            alone = {f"{word}.{end}" for word in QUANTITIES[x].words}
+        if x == "q" or (x == "v" and name not in self.coordinates.q):
+            alone |= {*names, end}
+        return names, alone
 
     def number_in(self, name: str) -> Number | None:
         """Return what a name like ``q_2``, ``vel[2]``, ``joint2``, ``joint_2.velocity``, ``J2 torque`` says, or None.
 
         Examples
         --------
-        >>> MOTION.number_in("qd[2]")
+        >>> spellings = Spellings(Coordinates((), ()), ("q", "v", "tau"))
+        >>> spellings.number_in("qd[2]")
         Number(quantity='v', number=2, of_joint=False, worded=True)
-        >>> MOTION.number_in("Joint_3")
+        >>> spellings.number_in("Joint_3")
         Number(quantity='q', number=3, of_joint=True, worded=False)
-        >>> LOG.number_in("tau_J[0]")
+        >>> spellings.number_in("tau_J[0]")
         Number(quantity='tau', number=0, of_joint=False, worded=True)
         """
-        low = name.lower()
-        if match := self._numbered.fullmatch(low):
+        if match := self._numbered.fullmatch(name.lower()):
             return Number(self._quantity_of[match["word"]], int(match["number"]), match["joint"] is not None)
-        match = self._numbered_joint.fullmatch(low)
+        match = self._numbered_joint.fullmatch(name.lower())
         if match is None or (match["before"] and match["after"]):
             return None
         word = match["before"] or match["after"]
@@ -94,75 +94,35 @@ class Vocabulary:
             return None  # a letter and a number may be anything
         return Number(self._quantity_of[word] if word else "q", int(match["number"]), True, word is not None)
 
-    def axis_in(self, name: str, quantity: str) -> Number | None:
-        """Return which axis a name like ``A1``, ``J1``, ``axis 1`` without a word says, of a known quantity."""
+    def axis_in(self, name: str, unit: str) -> Number | None:
+        """Return which axis a name like ``A1``, ``J1``, ``axis 1`` says whose unit tells the quantity."""
         match = self._numbered_joint.fullmatch(name.lower())
-        return (
-            Number(quantity, int(match["number"]), True) if match and not (match["before"] or match["after"]) else None
-        )
-
-
-MOTION = Vocabulary(QUANTITIES)
-LOG = Vocabulary({**QUANTITIES, **FORCES})
-SAVED = Vocabulary({**QUANTITIES, "tau": ("tau",)}, driven=False)
-WRENCHES = Vocabulary({**LOG.words, "wrench": ("wrench", "wrenches", "ft")})
-"""What is read of motions, of recorded ones with their forces, of saved ones, and of those with measured wrenches."""
-
-COMPONENTS = ({"f": ("force",), "n": ("torque", "moment")}, {"f": "f", "n": "ntm"})
-"""How the forces and the moments of a wrench may be called: by words before the axis, and by letters."""
-
-
-class Spellings:
-    """Every spelling by name that is understood, and what it may mean.
-
-    Attributes
-    ----------
-    coordinates : Coordinates
-    meanings : dict
-        The slots that a name may stand for; one only for the plain names, ``q.elbow``.
-    """
-
-    def __init__(self, coordinates: Coordinates, vocabulary: Vocabulary = MOTION) -> None:
-        self.coordinates, self.vocabulary = coordinates, vocabulary
-        worded: defaultdict[str, set[Slot]] = defaultdict(set)
-        bare: defaultdict[str, set[Slot]] = defaultdict(set, {word: {("t", 0)} for word in TIME})
-        for quantity, words in vocabulary.words.items():
-            ends = dict(zip(coordinates.of_base(quantity), BASE.get(quantity, ()), strict=False))
-            for slot, name in zip(coordinates.slots([quantity]), coordinates.names(quantity), strict=True):
-                names, alone = {name}, set()
-                if end := ends.get(slot[1]):
-                    names |= {f"{joint}{mark}{end}" for joint in ("base", coordinates.base) for mark in SEPARATORS}
-                    alone = {f"{word}.{end}" for word in words}
-                if quantity == "q" or (quantity == "v" and name not in coordinates.q):
-                    alone |= {*names, end or name}
-                if quantity == "wrench":
-                    names |= set(_of_wrench(name))
-                    alone |= names
-                for spelling in alone:
-                    bare[spelling].add(slot)
-                for spelling in _with_words(words, names):
-                    worded[spelling].add(slot)
-        plain = {coordinates.call(slot): {slot} for slot in coordinates.slots(list(vocabulary.words))}
-        self._worded = worded | plain
-        either = {name: bare.get(name, set()) | worded.get(name, set()) for name in bare | worded}
-        self.meanings = either | plain | {"t": {("t", 0)}}
+        if match is None or match["before"] or match["after"]:
+            return None
+        from_unit = (x for x in self.quantities if x != "wrench" and is_si(unit, x))
+        return next((Number(x, int(match["number"]), True) for x in from_unit), None)
 
     def core(self, name: str) -> str | None:
         """Return the part of a name that is understood, by name or by number; None if there is none.
 
         That is the name itself; or, if it has a word for its quantity, what follows ``actual_`` or a part of a path.
         """
-        if self.find(name) or self.vocabulary.number_in(name):
+        if self.find(name) or self.number_in(name):
             return name
         for tail in self._tails(name):
-            number = self.vocabulary.number_in(tail)
+            number = self.number_in(tail)
             if tail in self._worded or tail.lower() in self._worded or (number and number.worded):
                 return tail
         return None
 
-    def find(self, core: str) -> set[Slot]:
+    def find(self, core: str | None) -> set[Slot]:
         """Return what a name may mean."""
-        return self.meanings.get(core) or self.meanings.get(core.lower(), set())
+        return self.meanings.get(core or "") or self.meanings.get((core or "").lower(), set())
+
+    def quantity(self, core: str) -> str:
+        """Return the quantity of what is understood."""
+        found, number = self.find(core), self.number_in(core)
+        return min(found)[0] if found else number.quantity if number else "q"
 
     def _tails(self, name: str) -> Iterator[str]:
         """Yield what follows each ``/`` and ``.`` of a name, the longest first, and that without ``actual_``.
@@ -170,10 +130,9 @@ class Spellings:
         Nothing of a name that says it is no measured motion: ``/desired/q_1``.
         """
         for start in (0, *(match.end() for match in re.finditer(r"[/.]", name))):
-            if self.vocabulary.not_measured.search(name[:start].lower()):
+            if self._not_measured.search(name[:start].lower()):
                 return
-            tail = name[start:]
-            yield tail
+            yield (tail := name[start:])
             if tail.lower().startswith("actual_"):
                 yield tail[len("actual_") :]
 

@@ -13,14 +13,14 @@ import numpy as np
 
 from kinetree.errors import AbsentError, ArgumentError, FormatError
 from kinetree.logs.checks import Recorded, check_recording
-from kinetree.logs.coordinates import some
+from kinetree.logs.codecs import open_log
+from kinetree.logs.columns import some
 from kinetree.logs.filter import Filter
 from kinetree.logs.findings import Findings
 from kinetree.logs.joints import AtJoints, Block
 from kinetree.logs.local_fit import gaps
 from kinetree.logs.preparation import Preparation
 from kinetree.logs.prepare import filtered
-from kinetree.logs.read import blocks, open_log
 from kinetree.logs.samples import Samples
 from kinetree.logs.sensors import Sensors
 from kinetree.options import given
@@ -112,7 +112,7 @@ class Recording:
         """Yield the file's blocks, in which time goes on."""
         last, left_out, self.progress = -np.inf, 0, 0.0
         with open_log(Path(self.name), self.robot, self._sensors) as file:
-            for arrays in blocks(file, skip_missing=self._sensors.skip_missing, remedy=REMEDY):
+            for arrays in file.blocks(skip_missing=self._sensors.skip_missing, remedy=REMEDY):
                 made = self._at_joints(arrays)
                 block = in_time(self.name, made, last)
                 left_out += len(made.q) - len(block.q)

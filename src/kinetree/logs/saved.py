@@ -13,14 +13,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinetree.errors import ArgumentError, FormatError
-from kinetree.logs.codecs.csv import CSV, CsvTable
-from kinetree.logs.codecs.npz import NPZ, NpzTable
-from kinetree.logs.codecs.parquet import NOT_OURS, PARQUET, check_installed
-from kinetree.logs.codecs.table import Table
-from kinetree.logs.coordinates import Coordinates
+from kinetree.logs.codecs.csv import Csv
+from kinetree.logs.codecs.npz import Npz
+from kinetree.logs.codecs.parquet import NOT_OURS, Parquet, check_installed
+from kinetree.logs.codecs.table import Table, in_blocks
+from kinetree.logs.columns import SAVED, Coordinates
 from kinetree.logs.extra import NUMBERS, TEXTS, packed, unpacked
-from kinetree.logs.names import SAVED
-from kinetree.logs.read import blocks, in_blocks, understood
 from kinetree.motions.trajectory import Trajectory
 from kinetree.output import check_output, whole_file
 from kinetree.robot import Robot
@@ -32,7 +30,7 @@ if TYPE_CHECKING:
 Read = dict[str, Any]
 """What a file holds: t, q, v, a, tau, f as arrays, or some of these, and what is no column."""
 
-FORMATS = {".npz": NPZ, ".csv": CSV, ".parquet": PARQUET}
+FORMATS: dict[str, type[Table]] = {".npz": Npz, ".csv": Csv, ".parquet": Parquet}
 
 
 def save(self: Trajectory, path: str | PathLike[str]) -> None:
@@ -118,8 +116,8 @@ def load(path: str | PathLike[str], robot: Robot | Mechanism) -> Trajectory:
     suffix = Path(name).suffix.lower()
     if suffix not in FORMATS:
         raise ArgumentError(f"cannot tell the format of {name!r}: it must end in {', '.join(FORMATS)}")
-    with FORMATS[suffix].open(Path(name), None, None) as table:
-        read = _arrays(table, coordinates) if isinstance(table, NpzTable) else _columns(table, coordinates)
+    with FORMATS[suffix].open(Path(name)) as table:
+        read = table.saved(coordinates) if isinstance(table, Npz) else _columns(table, coordinates)
     missing = [x for x in ("t", "q", "v") if x not in read]
     if missing:
         others = f"; columns that hold no numbers: {table.unread}" if table.unread else ""
@@ -140,7 +138,7 @@ def write_blocks(
 ) -> None:
     """Write some quantities of a motion as its blocks come, to a CSV or NPZ; to standard output for "-"."""
     names = {x: coordinates.columns(x) for x in quantities}
-    codec = NPZ if Path(path).suffix.lower() == ".npz" else CSV
+    codec = Npz if Path(path).suffix.lower() == ".npz" else Csv
     with nullcontext(sys.stdout.buffer) if path == "-" else whole_file(Path(path)) as stream:
         codec.write(stream, names, motion, labels(coordinates))
         stream.flush()
@@ -160,19 +158,10 @@ def _check_table(arrays: Mapping[str, Array], lead: tuple[int, ...]) -> None:
             raise ArgumentError(f"{x} holds a number that is not finite (NaN or inf), which a CSV cannot: save an .npz")
 
 
-def _arrays(table: NpzTable, coordinates: Coordinates) -> Read:
-    """Return the arrays of an archive, of any batch."""
-    try:
-        table.check_labels(coordinates)
-    except FormatError as error:
-        raise FormatError(f"{table.name}: {error}") from None
-    return table.whole(("t", "q", "v", "a", "tau", "f")) | table.extra()
-
-
 def _columns(table: Table, coordinates: Coordinates) -> Read:
     """Return the arrays of a table of columns, of a batch where its metadata say so."""
-    understood(table, coordinates, SAVED)
-    parts = list(blocks(table) if isinstance(table, CsvTable) else table.numbers())
+    table.understood(coordinates, SAVED)
+    parts = list(table.blocks() if isinstance(table, Csv) else table.numbers())
     if not parts:
         raise FormatError(f"{table.name}: there are no rows")
     arrays: Read = {x: np.concatenate([part[x] for part in parts]) for x in parts[0]}

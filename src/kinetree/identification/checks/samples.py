@@ -15,7 +15,7 @@ from kinetree.identification.parameters.regressor import positions
 from kinetree.identification.samples import Piece, measured, pieces, repeated
 from kinetree.lazy import cached_property
 from kinetree.logs import checks as recording
-from kinetree.logs.coordinates import Coordinates
+from kinetree.logs.columns import Coordinates
 from kinetree.logs.findings import Found, named
 from kinetree.robot import Robot
 from kinetree.robot.base import OPEN_LOOPS

@@ -1,4 +1,4 @@
-"""Formats of files with columns of numbers: one file each, behind one contract."""
+"""Files with columns of numbers, whatever their format: one file each, behind the contract `Table`."""
 
 from __future__ import annotations
 
@@ -9,27 +9,29 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kinetree.errors import FormatError
-from kinetree.logs.codecs.bag import BAG
-from kinetree.logs.codecs.csv import CSV, CsvTable
-from kinetree.logs.codecs.npz import NPZ
-from kinetree.logs.codecs.parquet import PARQUET
-from kinetree.logs.codecs.table import EXPECTED, Codec, Table
+from kinetree.errors import ArgumentError, FormatError
+from kinetree.logs.codecs.bag import Bag
+from kinetree.logs.codecs.csv import Csv
+from kinetree.logs.codecs.npz import Npz
+from kinetree.logs.codecs.parquet import Parquet
+from kinetree.logs.codecs.table import EXPECTED, Table, in_blocks
+from kinetree.logs.columns import LOG, MOTION, WRENCHES, Coordinates
+from kinetree.logs.messages import unused_columns
 
 if TYPE_CHECKING:
     from kinetree.logs.sensors import Sensors
     from kinetree.robot import Robot
 
-CODECS = (CSV, NPZ, PARQUET, BAG)
+CODECS: tuple[type[Table], ...] = (Csv, Npz, Parquet, Bag)
 """All formats; a file of another suffix is an NPZ if it begins as one, else a CSV."""
 
 _OTHERS = re.compile(r"\.(json|npy|xlsx?|ods|mat|h5|hdf5|bag|db3|mcap|pkl)")
 
 
-def codec_of(path: Path, *, bags: bool = True) -> Codec:
+def codec_of(path: Path, *, bags: bool = True) -> type[Table]:
     """Return the format of a file; `FormatError` for one that is none of these, by its suffix or its first bytes."""
     suffix = "/" if path.is_dir() else path.suffix.lower()
-    for codec in (PARQUET, BAG)[: 1 + bags]:
+    for codec in (Parquet, Bag)[: 1 + bags]:
         if suffix in codec.suffixes:
             return codec
     with path.open("rb") as stream:
@@ -38,17 +40,35 @@ def codec_of(path: Path, *, bags: bool = True) -> Codec:
         raise FormatError(f"{path}: one NumPy array; {EXPECTED}: numpy.savez('motion.npz', t=t, q=q, v=v, a=a)")
     if _OTHERS.fullmatch(suffix) or re.match(rb"\s*(\{|\[\s*[\[{\d-])", start):
         raise FormatError(f"{path}: {EXPECTED}, not {suffix or 'JSON'}")
-    return NPZ if start.startswith(b"PK") else CSV
+    return Npz if start.startswith(b"PK") else Csv
 
 
 @contextmanager
-def open_table(path: Path | None, robot: Robot | None = None, sensors: Sensors | None = None) -> Iterator[Table]:
-    """Open a file of any format, a CSV on standard input for None; bags with the robot and the sensors alone."""
+def open_columns(path: Path | None, coordinates: Coordinates) -> Iterator[Table]:
+    """Open a motion whose columns are understood, a CSV on standard input for None.
+
+    `FormatError` if the columns are not what they should be, `OSError` if the file cannot be read.
+    """
     if path is None:
-        yield CsvTable(sys.stdin.buffer, "standard input")
+        yield Csv(sys.stdin.buffer, "standard input").understood(coordinates, MOTION)
         return
-    with codec_of(path, bags=robot is not None).open(path, robot, sensors) as table:
+    with codec_of(path, bags=False).open(path) as table:
+        yield table.understood(coordinates, MOTION)
+
+
+@contextmanager
+def open_log(path: Path, robot: Robot, sensors: Sensors) -> Iterator[Table]:
+    """Open a recorded motion, of any format; `ArgumentError` where what is meant is for bags alone."""
+    codec = codec_of(path)
+    for what, given in (("a topic", sensors.topic), ("odometry", sensors.odometry)):
+        if given is not None and codec is not Bag:
+            raise ArgumentError(f"{what} is for ROS bags; {path} is none")
+    coordinates = Coordinates(robot.q_names, robot.v_names, wrenches=tuple(sensors.called.values()))
+    with codec.open(path, robot, sensors) as table:
+        layout = table.understood(coordinates, WRENCHES if sensors.called else LOG).layout
+        table.notes += [unused_columns(layout.ignored, set(layout.groups))] if layout.ignored else []
+        table.notes += layout.notes
         yield table
 
 
-__all__ = ["BAG", "CODECS", "CSV", "NPZ", "PARQUET", "Codec", "Table", "codec_of", "open_table"]
+__all__ = ["CODECS", "Bag", "Csv", "Npz", "Parquet", "Table", "codec_of", "in_blocks", "open_columns", "open_log"]

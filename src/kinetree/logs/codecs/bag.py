@@ -15,8 +15,8 @@ import numpy as np
 
 from kinetree.errors import ArgumentError, FormatError
 from kinetree.locks import importing
-from kinetree.logs.codecs.table import ROWS, Codec, Table
-from kinetree.logs.coordinates import Coordinates, some
+from kinetree.logs.codecs.table import ROWS, Table
+from kinetree.logs.columns import Coordinates, some
 from kinetree.logs.local_fit import WINDOW, fit_weights
 from kinetree.logs.sensors import Sensors
 from kinetree.robot import Robot
@@ -31,43 +31,31 @@ JOINTS, ODOMETRY, WRENCH = (
 )
 
 
-def _topic(bag: Any, path: Path, kind: str, what: str, option: str, chosen: str | None) -> str:
-    found = sorted({connection.topic for connection in bag.connections if connection.msgtype == kind})
-    every = sorted({connection.topic for connection in bag.connections})
-    name = kind.rpartition("/")[2]
-    if not found:
-        hint = "; or hold the base: floating_base=False, --fixed-base" if kind == ODOMETRY else ""
-        raise FormatError(f"{path}: no topic has messages of the type {name}; there are {some(every) or 'none'}{hint}")
-    if chosen is None and len(found) > 1:
-        raise ArgumentError(f"{path}: several topics have {what}, {some(found)}: say which {option}")
-    if chosen is not None and chosen not in found:
-        raise ArgumentError(f"{path}: no topic {chosen!r} has {what}; there are {some(found)}")
-    return chosen or found[0]
-
-
-class BagTable(Table):
+class Bag(Table):
     """The messages of a bag at the times of the joint states that have all joints.
 
     Times are those of the headers, from the first one on, or where these are zero those at which they were recorded.
     """
 
-    def __init__(self, bag: Any, path: Path, robot: Robot, sensors: Sensors) -> None:
-        super().__init__(str(path))
+    kind = "ROS bag"
+    suffixes = ("/", ".mcap", ".db3", ".bag")
+
+    def __init__(self, bag: Any, name: str, robot: Robot, sensors: Sensors) -> None:
+        super().__init__(bag, name)
         self._bag, self._robot = bag, robot
         self._coordinates = Coordinates(robot.q_names, robot.v_names, wrenches=tuple(sensors.called.values()))
-        base = self._coordinates.of_base("q")
-        self._wanted = [name for k, name in enumerate(robot.q_names) if k not in base]
-        self._topic = _topic(bag, path, JOINTS, "joint states", "topic", sensors.topic)
+        self._at = self._coordinates.of_joints("q")
+        self._wanted = [robot.q_names[k] for k in self._at]
+        self._topic = self._chosen(JOINTS, "joint states", "topic", sensors.topic)
         self._odometry: str | None = None
         if self._coordinates.base is not None:
-            what = "odometry of the floating base"
-            self._odometry = _topic(bag, path, ODOMETRY, what, "odometry", sensors.odometry)
+            self._odometry = self._chosen(ODOMETRY, "odometry of the floating base", "odometry", sensors.odometry)
         elif sensors.odometry is not None:
             raise ArgumentError("odometry is given, and the base does not float: load the robot with a floating base")
         self._joints = Series(self._topic, 2 * len(self._wanted))
         self._others = {self._odometry: Series(self._odometry, 7)} if self._odometry else {}
         for frame, called in sensors.called.items():
-            topic = self._topic_of_wrench(frame, called)
+            topic = self._of_wrench(frame, called)
             if topic in self._others:
                 raise ArgumentError(f"{self.name}: {topic} is the wrench of two frames")
             self._others[topic] = Series(topic, 6)
@@ -76,11 +64,64 @@ class BagTable(Table):
         self._skipped, self._alone = 0, 0
         self._begin: int | None = None
         self._effort = ["tau" if sensors.torque_constants is None else "current"] * self._first_effort()
-        driven = [k for k in range(robot.nv) if k not in self._coordinates.of_base("v")]
-        slots = [*self._coordinates.slots("tq"), *((x, k) for x in self._effort for k in driven)]
-        slots += self._coordinates.slots(["wrench"] * bool(self._wrenches))
+        slots = [*self._coordinates.slots("t", "q")]
+        slots += ((x, k) for x in self._effort for k in self._coordinates.of_joints("v"))
+        slots += self._coordinates.slots(*["wrench"] * bool(self._wrenches))
         self.names = tuple(map(self._coordinates.call, slots))
-        self.notes += self._unused_wrenches()
+        if unused := sorted({*self._topics(WRENCH)} - {*self._wrenches}):
+            self.notes.append(f"wrenches not used: {some(unused)}")
+
+    @classmethod
+    @contextmanager
+    def open(cls, path: Path, *of: Any) -> Iterator[Table]:
+        """See `Table`; `ArgumentError` if rosbags is not installed."""
+        try:
+            with importing:
+                from rosbags.highlevel import AnyReader
+                from rosbags.typesys import Stores, get_typestore
+        except ImportError:
+            raise ArgumentError("a ROS bag needs rosbags: pip install rosbags") from None
+        path.stat()  # OSError where there is nothing
+        try:
+            with AnyReader([path], default_typestore=get_typestore(Stores.LATEST)) as bag:
+                yield cls(bag, str(path), *of)
+        except (FormatError, ArgumentError):
+            raise
+        except Exception as error:  # rosbags, its decompressors and its database have many types for a damaged bag
+            raise FormatError(f"{path}: not a readable {cls.kind}: {error}") from None
+
+    @staticmethod
+    def write(*_: Any) -> None:
+        """Refuse to write a bag."""
+        raise ArgumentError("ROS bags are read, and not written")
+
+    def _topics(self, kind: str | None = None) -> list[str]:
+        """Return the topics with messages of a type, or all."""
+        return sorted({x.topic for x in self._bag.connections if kind in (None, x.msgtype)})
+
+    def _chosen(self, kind: str, what: str, option: str, chosen: str | None) -> str:
+        """Return the topic with messages of a type."""
+        found, type_name = self._topics(kind), kind.rpartition("/")[2]
+        if not found:
+            there = some(self._topics()) or "none"
+            hint = "; or hold the base: floating_base=False, --fixed-base" if kind == ODOMETRY else ""
+            raise FormatError(f"{self.name}: no topic has messages of the type {type_name}; there are {there}{hint}")
+        if chosen is None and len(found) > 1:
+            raise ArgumentError(f"{self.name}: several topics have {what}, {some(found)}: say which {option}")
+        if chosen is not None and chosen not in found:
+            raise ArgumentError(f"{self.name}: no topic {chosen!r} has {what}; there are {some(found)}")
+        return chosen or found[0]
+
+    def _of_wrench(self, frame: str, called: str) -> str:
+        """Return the topic of a frame's wrench, by its name or a part of its path."""
+        there = self._topics(WRENCH)
+        within = [called] if called in there else [topic for topic in there if called in topic.split("/")]
+        if len(within) != 1:
+            raise ArgumentError(
+                f"{self.name}: no single topic of wrenches is called {called!r}; there are {some(there) or 'none'}: "
+                f'say which it is, as in {{"{frame}": "{there[0] if there else "/ft/" + frame}"}}'
+            )
+        return within[0]
 
     def _first_effort(self) -> bool:
         """Return whether the first message with all joints has their forces."""
@@ -98,23 +139,6 @@ class BagTable(Table):
             self._places[names] = [names.index(x) for x in self._wanted] if whole else None
         return self._places[names]
 
-    def _topic_of_wrench(self, frame: str, called: str) -> str:
-        there = sorted({c.topic for c in self._bag.connections if c.msgtype == WRENCH})
-        if called in there:
-            return str(called)
-        within = [topic for topic in there if called in topic.split("/")]
-        if len(within) != 1:
-            raise ArgumentError(
-                f"{self.name}: no single topic of wrenches is called {called!r}; there are {some(there) or 'none'}: "
-                f'say which it is, as in {{"{frame}": "{there[0] if there else "/ft/" + frame}"}}'
-            )
-        return str(within[0])
-
-    def _unused_wrenches(self) -> Iterator[str]:
-        there = {c.topic for c in self._bag.connections if c.msgtype == WRENCH} - set(self._wrenches)
-        if there:
-            yield f"wrenches not used: {some(sorted(there))}"
-
     def numbers(self) -> Iterator[dict[str, Array]]:
         """See `Table`."""
         topics = {self._topic, *self._others}
@@ -129,7 +153,7 @@ class BagTable(Table):
                 yield from self._flush(whole=False)
         yield from self._flush(whole=True)
         if self._begin is None:
-            self._raise_nothing()
+            raise self._nothing()
         if self._skipped:
             self.notes.append(f"{self._skipped} messages of {self._topic} without all joints are left out")
         if self._alone:
@@ -137,27 +161,22 @@ class BagTable(Table):
             self.notes.append(f"{self._alone} samples without messages of {names} before and after are left out")
 
     def _add(self, topic: str, message: Any, stamp: int) -> None:
-        if topic == self._topic:
-            self._add_joints(message, stamp)
-            return
-        if topic == self._odometry:
-            if not self._others[topic].rows and self._begin is None:
+        series = self._joints if topic == self._topic else self._others[topic]
+        if series is self._joints:
+            at = self._place(tuple(message.name))
+            if at is None:
+                self._skipped += 1
+                return
+            row = [x for values in (message.position, message.effort) for x in _picked(values, at)]
+        elif topic == self._odometry:
+            if not series.rows and self._begin is None:
                 self._check_child(str(message.child_frame_id))
             pose = message.pose.pose
-            vectors = (pose.position, "xyz"), (pose.orientation, "xyzw")
+            row = [*_entries(pose.position, "xyz"), *_entries(pose.orientation, "xyzw")]
         else:
-            vectors = (message.wrench.torque, "xyz"), (message.wrench.force, "xyz")
-        series = self._others[topic]
+            row = [*_entries(message.wrench.torque, "xyz"), *_entries(message.wrench.force, "xyz")]
         series.stamps.append(stamp)
-        series.rows.append([float(getattr(vector, axis)) for vector, axes in vectors for axis in axes])
-
-    def _add_joints(self, message: Any, stamp: int) -> None:
-        at = self._place(tuple(message.name))
-        if at is None:
-            self._skipped += 1
-            return
-        self._joints.stamps.append(stamp)
-        self._joints.rows.append([x for values in (message.position, message.effort) for x in _picked(values, at)])
+        series.rows.append(row)
 
     def _check_child(self, frame: str) -> None:
         """Raise unless odometry is of the link that floats; note what else it may be of."""
@@ -171,15 +190,15 @@ class BagTable(Table):
         elif frame:
             self.notes.append(f"odometry of {frame!r}, which the robot does not have, is taken for that of {link!r}")
 
-    def _raise_nothing(self) -> None:
-        """Say why there is no sample."""
+    def _nothing(self) -> FormatError:
+        """Return the error that says why there is no sample."""
         wanted, places = self._wanted, self._places
         if any(at is not None for at in places.values()):
-            raise FormatError(f"{self.name}: no joint states are at the times of {some(list(self._others))}")
+            return FormatError(f"{self.name}: no joint states are at the times of {some(list(self._others))}")
         missing = [x for x in wanted if not any(x in names for names in places)]
         why = f"none has {some(missing)}" if missing else "none has all joints at once"
         there = some(sorted({x for names in places for x in names})) or "no messages"
-        raise FormatError(
+        return FormatError(
             f"{self.name}: of the joint states in {self._topic}, {why}; there are {there}; expected {some(wanted)}"
         )
 
@@ -206,18 +225,20 @@ class BagTable(Table):
                 series.forget(int(np.searchsorted(series.stamps, when[max(before, 0)])))
 
     def _arrays(self, t: NDArrayInt, rows: Array, others: dict[str, tuple[NDArrayInt, Array]]) -> dict[str, Array]:
-        n = len(self._wanted)
+        n, base = len(self._wanted), self._coordinates.of_base("q")
         q = np.tile(self._robot.neutral(), (len(t), 1))
-        base = self._coordinates.of_base("q")
-        q[:, [k for k in range(q.shape[1]) if k not in base]] = rows[:, :n]
+        q[:, self._at] = rows[:, :n]
         if self._odometry is not None:
             q[:, base] = poses_at(self._robot, base, t, *others[self._odometry])
         arrays: dict[str, Array] = {"t": np.asarray((t - (self._begin or 0)) * 1e-9, float)[:, None], "q": q}
-        for effort in self._effort:
-            arrays[effort] = rows[:, n:]
+        arrays |= {effort: rows[:, n:] for effort in self._effort}
         if self._wrenches:
             arrays["wrench"] = np.hstack([linear(t, *others[topic]) for topic in self._wrenches])
         return arrays
+
+
+def _entries(vector: Any, axes: str) -> list[float]:
+    return [float(getattr(vector, axis)) for axis in axes]
 
 
 def _picked(values: Array, at: list[int]) -> list[float]:
@@ -272,40 +293,3 @@ def poses_at(robot: Robot, base: range, t: NDArrayInt, when: NDArrayInt, poses: 
     weights, _, _ = fit_weights((when[near] - t[:, None]) / span, size - 1)
     motions = robot.difference(np.broadcast_to(q[j, None], (*near.shape, robot.nq)), q[near])
     return np.asarray(robot.integrate(q[j], np.einsum("ij,ijk->ik", weights, motions))[:, base])
-
-
-@contextmanager
-def open_bag(path: Path, robot: Any, sensors: Any) -> Iterator[Table]:
-    """Open a bag, to read what its messages say of a robot.
-
-    Raises
-    ------
-    ArgumentError
-        If rosbags is not installed.
-    FormatError
-        If it is no bag, or is damaged.
-    OSError
-        If there is no such file.
-    """
-    try:
-        with importing:
-            from rosbags.highlevel import AnyReader
-            from rosbags.typesys import Stores, get_typestore
-    except ImportError:
-        raise ArgumentError("a ROS bag needs rosbags: pip install rosbags") from None
-    path.stat()  # OSError where there is nothing
-    try:
-        with AnyReader([path], default_typestore=get_typestore(Stores.LATEST)) as bag:
-            yield BagTable(bag, path, robot, sensors)
-    except (FormatError, ArgumentError):
-        raise
-    except Exception as error:  # rosbags, its decompressors and its database have many types for a damaged bag
-        raise FormatError(f"{path}: not a readable ROS bag: {error}") from None
-
-
-def write(*_: Any) -> None:
-    """Refuse to write a bag."""
-    raise ArgumentError("ROS bags are read, and not written")
-
-
-BAG = Codec(("/", ".mcap", ".db3", ".bag"), open_bag, write)

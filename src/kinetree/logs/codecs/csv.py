@@ -5,28 +5,27 @@ from __future__ import annotations
 import csv
 import io
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, islice
-from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 
 from kinetree.errors import FormatError
-from kinetree.logs.codecs.table import EXPECTED, ROWS, Codec, Table
-from kinetree.logs.coordinates import Coordinates
-from kinetree.logs.layout import layout_of_header, layout_without_header
+from kinetree.logs.codecs.table import EXPECTED, ROWS, Blocks, Names, Table
+from kinetree.logs.columns import Coordinates
+from kinetree.logs.layout import Layout, layout_of_header, layout_without_header
 from kinetree.logs.messages import DECIMAL_COMMA, NO_DECIMAL_COMMAS
-from kinetree.logs.names import Vocabulary
 from kinetree.validation import Array
 
 
-class CsvTable(Table):
+class Csv(Table):
     """A CSV. A line that begins with ``#`` is a comment, unless it is just before the first row and has the names."""
 
+    suffixes = (".csv",)
+
     def __init__(self, stream: BinaryIO, name: str) -> None:
-        super().__init__(name)
+        super().__init__(stream, name)
         self._raw, self._text = stream, io.TextIOWrapper(stream, encoding="utf-8-sig", newline=None)
         self._lines = self._numbered_lines()
         self._rows: list[tuple[int, str]] = []
@@ -49,12 +48,11 @@ class CsvTable(Table):
             self._lines = chain([numbered], self._lines)
             self.names = tuple(before) if len(before) == len(fields) > 1 else ()
 
-    def understand(self, coordinates: Coordinates, vocabulary: Vocabulary) -> None:
+    def layout_of(self, coordinates: Coordinates, quantities: Sequence[str]) -> Layout:
         """See `Table`."""
         if self.names:
-            self.layout = layout_of_header(self.names, coordinates, vocabulary)
-        else:
-            self.layout = layout_without_header(self._width, coordinates, vocabulary)
+            return layout_of_header(self.names, coordinates, quantities)
+        return layout_without_header(self._width, coordinates, quantities)
 
     def numbers(self) -> Iterator[dict[str, Array]]:
         """See `Table`; `FormatError` names the line and the column of the first field that is not a number."""
@@ -82,9 +80,8 @@ class CsvTable(Table):
         try:
             yield from enumerate(self._text, 1)
         except UnicodeDecodeError as error:
-            raise FormatError(
-                f"{self.name}: neither a text table nor an NPZ archive: {EXPECTED} ({error.reason})"
-            ) from None
+            what = f"neither a text table nor an NPZ archive: {EXPECTED} ({error.reason})"
+            raise FormatError(f"{self.name}: {what}") from None
 
     def _split(self, line: str) -> list[str]:
         if self._delimiter is None:
@@ -117,6 +114,16 @@ class CsvTable(Table):
                     column = f"{where}, column {self.layout.names[k]!r}"
                     raise FormatError(f"{column}: {fields[k]!r} is not a number{hint}")
 
+    @staticmethod
+    def write(stream: BinaryIO, names: Names, blocks: Blocks, extra: Mapping[str, Any]) -> None:
+        """Write blocks as they come; floats in the shortest form that reads back to the same bits."""
+        header = io.StringIO()
+        csv.writer(header, lineterminator="\n").writerow(chain.from_iterable(names.values()))
+        stream.write(header.getvalue().encode())
+        for block in blocks:
+            rows = np.column_stack([block[quantity] for quantity in names]).tolist()
+            stream.write("".join([",".join(map(repr, row)) + "\n" for row in rows]).encode())
+
 
 def _is_number(field: str) -> bool:
     try:
@@ -124,25 +131,3 @@ def _is_number(field: str) -> bool:
     except ValueError:
         return False
     return "_" not in field
-
-
-@contextmanager
-def open_csv(path: Path, *_: Any) -> Iterator[Table]:
-    """Open a CSV."""
-    with path.open("rb") as stream:
-        yield CsvTable(stream, str(path))
-
-
-def write(
-    stream: BinaryIO, names: Mapping[str, Sequence[str]], blocks: Iterable[Mapping[str, Array]], _: Mapping[str, Any]
-) -> None:
-    """Write blocks as they come; floats in the shortest form that reads back to the same bits."""
-    header = io.StringIO()
-    csv.writer(header, lineterminator="\n").writerow(chain.from_iterable(names.values()))
-    stream.write(header.getvalue().encode())
-    for block in blocks:
-        rows = np.column_stack([block[quantity] for quantity in names]).tolist()
-        stream.write("".join([",".join(map(repr, row)) + "\n" for row in rows]).encode())
-
-
-CSV = Codec((".csv",), open_csv, write)

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
 from kinetree.errors import FormatError
-from kinetree.logs.codecs.table import ROWS, Codec, Table, check_size
-from kinetree.logs.coordinates import Coordinates, Slot, some
+from kinetree.logs.codecs.table import ROWS, Blocks, Names, Table
+from kinetree.logs.columns import FORCES, QUANTITIES, Coordinates, Slot, some
 from kinetree.logs.extra import NUMBERS, TEXTS
 from kinetree.logs.layout import Layout, check_quantities
 from kinetree.logs.messages import numbered_notes, without_base
-from kinetree.logs.names import FORCES, TIME, Vocabulary
 from kinetree.validation import Array
 
 LABELS = ("q_names", "v_names")
@@ -31,64 +28,84 @@ class Head(NamedTuple):
     dtype: Any
     columns_first: bool
 
+    @classmethod
+    def read(cls, key: str, stream: Any) -> Head:
+        """Return what the header of an array says, and leave the stream behind it."""
+        old = np.lib.format.read_magic(stream) == (1, 0)
+        read = np.lib.format.read_array_header_1_0 if old else np.lib.format.read_array_header_2_0
+        shape, columns_first, dtype = read(stream)
+        if dtype.hasobject:
+            raise ValueError(f"the array {key!r} holds Python objects")
+        return cls(key, shape, dtype, columns_first)
 
-class NpzTable(Table):
+
+class Npz(Table):
     """An archive; the same words are understood for arrays as in the columns of a CSV."""
 
+    kind = "NPZ archive"
+    suffixes = (".npz",)
+
     def __init__(self, stream: BinaryIO, name: str) -> None:
-        super().__init__(name)
+        super().__init__(stream, name)
         try:
             self._archive = np.load(stream, allow_pickle=False)
-            check_size(name, stream, sum(member.file_size for member in self._archive.zip.infolist()))
-            self.heads = {key: self._head(key) for key in self._archive.files}
+            self.check_size(stream, sum(member.file_size for member in self._archive.zip.infolist()))
+            self.heads = {}
+            for key in self._archive.files:
+                with self._open(key) as array:
+                    self.heads[key] = Head.read(key, array)
             self._labels = {key: self._archive[key] for key in LABELS if key in self.heads}
         except FormatError:
             raise
         except Exception as error:  # zipfile, zlib and NumPy have a dozen types for a damaged archive
-            raise self._unreadable(error) from None
+            raise self.unreadable(error) from None
 
-    def understand(self, coordinates: Coordinates, vocabulary: Vocabulary) -> None:
+    def layout_of(self, coordinates: Coordinates, quantities: Sequence[str]) -> Layout:
         """See `Table`."""
-        self.check_labels(coordinates)
+        self._check_labels(coordinates)
         self._keys: dict[str, Head] = {}
         slots: list[Slot] = []
-        for quantity, words in {"t": TIME, **vocabulary.words}.items():
-            keys = [word for word in words if word in self.heads]
+        for quantity in ("t", *quantities):
+            keys = [word for word in QUANTITIES[quantity].words if word in self.heads]
             if len(keys) > 1:
                 raise FormatError(f"the arrays {keys[0]!r} and {keys[1]!r} are both {quantity}")
             if keys:
                 self._keys[quantity] = self.heads[keys[0]]
                 slots += _slots(self.heads[keys[0]], quantity, coordinates)
-        used = {head.key for head in self._keys.values()} | {"tau", *LABELS, *TEXTS, *NUMBERS}
-        ignored = tuple(sorted(self.heads.keys() - used))
-        unnamed = [x for x in "qva" if x in self._keys and f"{'q' if x == 'q' else 'v'}_names" not in self._labels]
-        notes = numbered_notes(coordinates, {(x, k): f"{x}[:, {k}]" for x, k in coordinates.slots(unnamed)})
         if "q" not in self._keys:
             raise FormatError(f"there is no array 'q'; the archive has: {', '.join(self.heads) or 'none'}")
-        check_quantities(set(self._keys), coordinates, ignored, vocabulary)
+        used = {head.key for head in self._keys.values()} | {"tau", *LABELS, *TEXTS, *NUMBERS}
+        ignored = tuple(sorted(self.heads.keys() - used))
+        check_quantities(set(self._keys), coordinates, ignored, quantities)
         lengths = {quantity: head.shape[0] for quantity, head in self._keys.items()}
         if len(set(lengths.values())) > 1:
             raise FormatError(f"the arrays differ in length: {lengths}")
         self._length = lengths["q"]
-        self.layout = Layout(tuple(slots), tuple(coordinates.call(slot) for slot in slots), ignored, notes)
+        unnamed = [x for x in "qva" if x in self._keys and f"{'q' if x == 'q' else 'v'}_names" not in self._labels]
+        notes = numbered_notes(coordinates, {(x, k): f"{x}[:, {k}]" for x, k in coordinates.slots(*unnamed)})
+        return Layout(tuple(slots), tuple(map(coordinates.call, slots)), ignored, notes)
 
-    def check_labels(self, coordinates: Coordinates) -> None:
+    def _check_labels(self, coordinates: Coordinates) -> None:
         """Raise `FormatError` if the archive says that it is another robot's."""
         for key, expected in zip(LABELS, (coordinates.q, coordinates.v), strict=True):
             found = tuple(map(str, self._labels.get(key, np.array(expected)).ravel()))
             if found != expected:
                 raise FormatError(f"{key!r} are those of another robot: {some(found)}; expected {some(expected)}")
 
-    def extra(self) -> dict[str, Any]:
-        """See `Table`."""
-        return self.whole((*TEXTS, *NUMBERS))
+    def saved(self, coordinates: Coordinates) -> dict[str, Any]:
+        """Return the arrays of a saved trajectory, of any batch; `FormatError` if they are another robot's."""
+        try:
+            self._check_labels(coordinates)
+        except FormatError as error:
+            raise FormatError(f"{self.name}: {error}") from None
+        return self._whole(("t", "q", "v", "a", "tau", "f", *TEXTS, *NUMBERS))
 
-    def whole(self, keys: Iterable[str]) -> dict[str, Any]:
+    def _whole(self, keys: Iterable[str]) -> dict[str, Any]:
         """Return those of some arrays that are there, of any shape; `FormatError` where they hold something else."""
         try:
             found = {key: self._archive[key] for key in keys if key in self.heads}
         except Exception as error:
-            raise self._unreadable(error) from None
+            raise self.unreadable(error) from None
         for key, array in found.items():
             if array.dtype.kind not in ("U" if key in TEXTS else "fiu"):
                 needed = "texts" if key in TEXTS else "real numbers"
@@ -102,7 +119,7 @@ class NpzTable(Table):
             try:
                 arrays = {quantity: next(rows) for quantity, rows in readers.items()}
             except Exception as error:
-                raise self._unreadable(error) from None
+                raise self.unreadable(error) from None
             self.progress = min(1.0, (first + ROWS) / self._length)
             yield {x: np.ascontiguousarray(y, dtype=np.float64).reshape(len(y), -1) for x, y in arrays.items()}
 
@@ -112,16 +129,9 @@ class NpzTable(Table):
         column = f", column {k} ({entry})" if entry else ""
         return f"{self._keys[quantity].key!r}, row {row}{column}: {value} is not a finite number"
 
-    def _unreadable(self, error: Exception) -> FormatError:
-        return FormatError(f"{self.name}: not a readable NPZ archive: {error}")
-
     def _open(self, key: str) -> Any:
         files = self._archive.zip
         return files.open(key if key in files.namelist() else f"{key}.npy")
-
-    def _head(self, key: str) -> Head:
-        with self._open(key) as stream:
-            return _described(key, stream)
 
     def _rows(self, head: Head) -> Iterator[Array]:
         """Yield the rows of an array, some at a time; of one that is stored column by column, all are in memory."""
@@ -130,7 +140,7 @@ class NpzTable(Table):
             yield from (whole[first : first + ROWS] for first in range(0, self._length, ROWS))
             return
         with self._open(head.key) as stream:
-            _described(head.key, stream)
+            Head.read(head.key, stream)
             size = head.dtype.itemsize * math.prod(head.shape[1:])
             for first in range(0, self._length, ROWS):
                 count = min(ROWS, self._length - first)
@@ -139,52 +149,28 @@ class NpzTable(Table):
                     raise ValueError(f"the array {head.key!r} is cut short")
                 yield np.frombuffer(data, head.dtype).reshape(count, *head.shape[1:])
 
-
-def _described(key: str, stream: Any) -> Head:
-    """Return what the header of an array says, and leave the stream behind it."""
-    old = np.lib.format.read_magic(stream) == (1, 0)
-    read = np.lib.format.read_array_header_1_0 if old else np.lib.format.read_array_header_2_0
-    shape, columns_first, dtype = read(stream)
-    if dtype.hasobject:
-        raise ValueError(f"the array {key!r} holds Python objects")
-    return Head(key, shape, dtype, columns_first)
+    @staticmethod
+    def write(stream: BinaryIO, names: Names, blocks: Blocks, extra: Mapping[str, Any]) -> None:
+        """Write one array a quantity, all in memory, and the others as they are."""
+        parts = list(blocks)
+        whole = {x: parts[0][x] if len(parts) == 1 else np.concatenate([part[x] for part in parts]) for x in names}
+        np.savez(stream, **whole, **extra)  # type: ignore[arg-type]
 
 
 def _slots(head: Head, quantity: str, coordinates: Coordinates) -> list[Slot]:
     """Return the entries that the columns of an array are; `FormatError` if it is not of this quantity."""
     if head.dtype.kind not in "fiu":
         raise FormatError(f"the array {head.key!r} has the type {head.dtype}: expected real numbers")
-    slots, base = coordinates.slots([quantity]), coordinates.of_base(quantity)
-    if quantity in FORCES and head.shape[1:] == (len(slots) - len(base),):
-        slots = [slot for slot in slots if slot[1] not in base]  # nothing drives a floating base
+    slots = coordinates.slots(quantity)
+    joints = [slot for slot in slots if slot[1] not in coordinates.of_base(quantity)]
+    if quantity in FORCES and head.shape[1:] == (len(joints),):
+        return joints  # nothing drives a floating base
     wanted: list[tuple[int, ...]] = [(), (1,)] if quantity == "t" else [(len(slots),)]
     if quantity == "wrench":
         wanted.append((len(coordinates.wrenches), 6))
     if len(head.shape) == 0 or head.shape[1:] not in wanted:
         expected = "(n,)" if quantity == "t" else f"(n, {', '.join(map(str, wanted[-1]))})"
-        alone = quantity != "t" and head.shape[1:] == (len(slots) - len(base),)
+        alone = quantity != "t" and head.shape[1:] == (len(joints),)
         hint = f".{without_base(coordinates)}" if alone else ""
         raise FormatError(f"the array {head.key!r} has the shape {head.shape}: expected {expected}{hint}")
     return slots
-
-
-@contextmanager
-def open_npz(path: Path, *_: Any) -> Iterator[Table]:
-    """Open an archive."""
-    with path.open("rb") as stream:
-        yield NpzTable(stream, str(path))
-
-
-def write(
-    stream: BinaryIO,
-    names: Mapping[str, Sequence[str]],
-    blocks: Iterable[Mapping[str, Array]],
-    extra: Mapping[str, Any],
-) -> None:
-    """Write one array a quantity, all in memory, and the others as they are."""
-    parts = list(blocks)
-    whole = {x: parts[0][x] if len(parts) == 1 else np.concatenate([part[x] for part in parts]) for x in names}
-    np.savez(stream, **whole, **extra)  # type: ignore[arg-type]
-
-
-NPZ = Codec((".npz",), open_npz, write)

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import importlib.util
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
 from itertools import chain
-from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 
 from kinetree.errors import ArgumentError, FormatError
-from kinetree.logs.codecs.table import ROWS, Codec, Table, check_size
+from kinetree.logs.codecs.table import ROWS, Blocks, Names, Table
 from kinetree.logs.extra import TEXTS
 from kinetree.validation import Array
 
@@ -32,11 +30,14 @@ def check_installed() -> None:
         raise ArgumentError("a Parquet file needs pyarrow: pip install pyarrow")
 
 
-class ParquetTable(Table):
+class Parquet(Table):
     """The columns of a file that hold numbers."""
 
+    kind = "Parquet file"
+    suffixes = (".parquet",)
+
     def __init__(self, stream: BinaryIO, name: str) -> None:
-        super().__init__(name)
+        super().__init__(stream, name)
         check_installed()
         from pyarrow import parquet
 
@@ -46,11 +47,11 @@ class ParquetTable(Table):
             self.names = tuple(x.name for x in held if _is_numeric(str(x.type)))
             self.unread = ", ".join(f"{x.name} ({x.type})" for x in held if not _is_numeric(str(x.type)))
             self.rows = self._file.metadata.num_rows
-            check_size(name, stream, 8 * self.rows * len(self.names))
+            self.check_size(stream, 8 * self.rows * len(self.names))
         except FormatError:
             raise
         except Exception as error:  # pyarrow has many types for a damaged file
-            raise self._unreadable(error) from None
+            raise self.unreadable(error) from None
 
     def numbers(self) -> Iterator[dict[str, Array]]:
         """See `Table`."""
@@ -68,7 +69,7 @@ class ParquetTable(Table):
                     for x, names in groups.items()
                 }
         except Exception as error:
-            raise self._unreadable(error) from None
+            raise self.unreadable(error) from None
 
     def extra(self) -> dict[str, Any]:
         """See `Table`."""
@@ -78,8 +79,19 @@ class ParquetTable(Table):
         except (TypeError, ValueError, AttributeError, RecursionError) as error:
             raise FormatError(f"{self.name}: {NOT_OURS}: {error}") from None
 
-    def _unreadable(self, error: Exception) -> FormatError:
-        return FormatError(f"{self.name}: not a readable Parquet file: {error}")
+    @staticmethod
+    def write(stream: BinaryIO, names: Names, blocks: Blocks, extra: Mapping[str, Any]) -> None:
+        """Write a column an entry; what is no column, as JSON in the metadata."""
+        import pyarrow
+        from pyarrow import parquet
+
+        parts = []
+        for block in blocks:
+            columns = (zip(of, np.reshape(block[x], (-1, len(of))).T, strict=True) for x, of in names.items())
+            parts.append(pyarrow.table({name: np.ascontiguousarray(x) for name, x in chain.from_iterable(columns)}))
+        rest = {name: np.where(x == x, x, np.array(None)).tolist() for name, x in extra.items()}
+        whole = pyarrow.concat_tables(parts).replace_schema_metadata({KEY: json.dumps(rest)})
+        parquet.write_table(whole, stream, row_group_size=GROUP)
 
 
 def _is_numeric(kind: str) -> bool:
@@ -92,33 +104,3 @@ def _array(name: str, nested: Any) -> Any:
     if (name in TEXTS) != (array.dtype.kind == "U"):
         raise ValueError(f"{name} is {nested!r}"[:80])
     return array if array.dtype.kind in "iU" else array.astype(np.float64)
-
-
-@contextmanager
-def open_parquet(path: Path, *_: Any) -> Iterator[Table]:
-    """Open a file."""
-    check_installed()
-    with path.open("rb") as stream:
-        yield ParquetTable(stream, str(path))
-
-
-def write(
-    stream: BinaryIO,
-    names: Mapping[str, Sequence[str]],
-    blocks: Iterable[Mapping[str, Array]],
-    extra: Mapping[str, Any],
-) -> None:
-    """Write a column an entry; what is no column, as JSON in the metadata."""
-    import pyarrow
-    from pyarrow import parquet
-
-    parts = []
-    for block in blocks:
-        columns = (zip(of, np.reshape(block[x], (-1, len(of))).T, strict=True) for x, of in names.items())
-        parts.append(pyarrow.table({name: np.ascontiguousarray(x) for name, x in chain.from_iterable(columns)}))
-    rest = {name: np.where(x == x, x, np.array(None)).tolist() for name, x in extra.items()}
-    whole = pyarrow.concat_tables(parts).replace_schema_metadata({KEY: json.dumps(rest)})
-    parquet.write_table(whole, stream, row_group_size=GROUP)
-
-
-PARQUET = Codec((".parquet",), open_parquet, write)

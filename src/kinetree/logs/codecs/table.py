@@ -1,23 +1,23 @@
-"""What every format of files gives: a table of columns, read some rows at a time."""
+"""The contract of all formats: a table of columns, read some rows at a time, and written."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, BinaryIO
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar
+
+import numpy as np
 
 from kinetree.errors import FormatError
-from kinetree.logs.coordinates import Coordinates
+from kinetree.logs.columns import Coordinates
 from kinetree.logs.layout import Layout, layout_of_header
-from kinetree.logs.names import Vocabulary
 from kinetree.validation import Array
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from kinetree.logs.sensors import Sensors
-    from kinetree.robot import Robot
+Names = Mapping[str, Sequence[str]]
+Blocks = Iterable[Mapping[str, Array]]
 
 ROWS = 8192
 """In a block."""
@@ -32,12 +32,16 @@ EXPECTED = "CSV, NPZ or Parquet expected"
 
 
 class Table:
-    """An open file: what its columns are called, and blocks of their numbers.
+    """An open file: what its columns are called, and blocks of their numbers. A subclass is a format.
 
-    A format's own has `names` and `numbers`, or `understand` where the file says more than names.
+    It has `names` and `numbers`, or `layout_of` where the file says more than names, and `open` where it is no stream.
 
     Attributes
     ----------
+    kind : str
+        What a file is called that should be one.
+    suffixes : tuple of str
+        Of its files; "/" is a folder.
     name : str
         The file, in messages.
     names : tuple of str
@@ -52,18 +56,32 @@ class Table:
         Which part has been read, from 0 to 1.
     """
 
+    kind: ClassVar[str]
+    suffixes: ClassVar[tuple[str, ...]] = ()
     names: tuple[str, ...] = ()
     layout: Layout
     unread = ""
     progress = 0.0
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, stream: Any, name: str) -> None:
         self.name = name
         self.notes: list[str] = []
 
-    def understand(self, coordinates: Coordinates, vocabulary: Vocabulary) -> None:
-        """Find out what the columns are; `FormatError` if they are not what they should be."""
-        self.layout = layout_of_header(self.names, coordinates, vocabulary)
+    @classmethod
+    @contextmanager
+    def open(cls, path: Path, *of: Any) -> Iterator[Table]:
+        """Open a file; of a robot with its sensors, where these have to be known."""
+        with path.open("rb") as stream:
+            yield cls(stream, str(path))
+
+    @staticmethod
+    def write(stream: BinaryIO, names: Names, blocks: Blocks, extra: Mapping[str, Any]) -> None:
+        """Write columns' names by quantity, blocks of arrays (rows, columns) by quantity, and what is no column."""
+        raise NotImplementedError
+
+    def layout_of(self, coordinates: Coordinates, quantities: Sequence[str]) -> Layout:
+        """Return what the columns are; `FormatError` if they are not what they should be."""
+        return layout_of_header(self.names, coordinates, quantities)
 
     def numbers(self) -> Iterator[dict[str, Array]]:
         """Yield arrays (rows, columns) by quantity, NaN where there is no number."""
@@ -78,34 +96,57 @@ class Table:
         column = self.layout.names[self.layout.groups[quantity][k]]
         return f"row {row}, column {column!r}: {value} is not a finite number"
 
+    def understood(self, coordinates: Coordinates, quantities: Sequence[str]) -> Table:
+        """Return the table with its layout; a `FormatError` begins with its name."""
+        try:
+            self.layout = self.layout_of(coordinates, quantities)
+        except FormatError as error:
+            raise FormatError(f"{self.name}: {error}") from None
+        return self
 
-Write = Callable[[BinaryIO, Mapping[str, Sequence[str]], Iterable[Mapping[str, Array]], Mapping[str, Any]], None]
+    def blocks(self, *, skip_missing: bool = False, remedy: str = "") -> Iterator[dict[str, Array]]:
+        """Yield finite numbers by quantity: "t" (n,), the others (n, entries).
+
+        `FormatError` names the first number that is missing or not finite, and a remedy; or such rows are left out,
+        and noted.
+        """
+        total = missing = 0
+        for block in self.numbers():
+            kept = np.logical_and.reduce([np.isfinite(x).all(axis=1) for x in block.values()])
+            if not kept.all():
+                if not skip_missing:
+                    row = int(np.argmin(kept))
+                    x, k = next((x, k) for x, y in block.items() for (k,) in np.argwhere(~np.isfinite(y[row])).tolist())
+                    raise FormatError(f"{self.name}, {self.fault(total + row, x, k, float(block[x][row, k]))}{remedy}")
+                block = {x: y[kept] for x, y in block.items()}
+            total, missing = total + len(kept), missing + int((~kept).sum())
+            if "t" in block:
+                block["t"] = block["t"][:, 0]
+            if kept.any():
+                yield block
+        if not total:
+            raise FormatError(f"{self.name}: there are no rows")
+        if missing == total:
+            raise FormatError(f"{self.name}: in every one of {total} rows a number is missing, NaN or infinite")
+        if missing:
+            self.notes.append(f"{missing} of {total} rows, in which a number is missing, are left out")
+
+    def unreadable(self, error: Exception) -> FormatError:
+        """Return the error for a damaged file."""
+        return FormatError(f"{self.name}: not a readable {self.kind}: {error}")
+
+    def check_size(self, stream: BinaryIO, held: int) -> None:
+        """Raise `FormatError` if a file is to hold so many bytes, and has far fewer."""
+        at = stream.tell()
+        size = stream.seek(0, 2)
+        stream.seek(at)
+        if held > max(FREE, MOST * size):
+            raise FormatError(
+                f"{self.name}: {size} bytes that say they hold {held}: that is refused, as an attack may be"
+            )
 
 
-@dataclass(frozen=True)
-class Codec:
-    """A format of files: one row of `kinetree.logs.codecs.CODECS`.
-
-    Attributes
-    ----------
-    suffixes : tuple of str
-        Of its files; "/" is a folder.
-    open : callable
-        Opens a file as a `Table`; of a robot, and what is meant of it, where that has to be known.
-    write : callable
-        Writes to a stream the columns' names by quantity, blocks of arrays (rows, columns) by quantity, and what is no
-        column.
-    """
-
-    suffixes: tuple[str, ...]
-    open: Callable[[Path, Robot | None, Sensors | None], AbstractContextManager[Table]]
-    write: Write
-
-
-def check_size(name: str, stream: BinaryIO, held: int) -> None:
-    """Raise `FormatError` if a file is to hold so many bytes, and has far fewer."""
-    at = stream.tell()
-    size = stream.seek(0, 2)
-    stream.seek(at)
-    if held > max(FREE, MOST * size):
-        raise FormatError(f"{name}: {size} bytes that say they hold {held}: that is refused, as an attack may be")
+def in_blocks(arrays: Mapping[str, Array]) -> Iterator[dict[str, Array]]:
+    """Yield a whole motion in blocks."""
+    for first in range(0, len(arrays["q"]), ROWS):
+        yield {x: array[first : first + ROWS] for x, array in arrays.items()}

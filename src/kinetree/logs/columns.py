@@ -1,0 +1,191 @@
+"""The columns of tables: quantities with their words and units, and the names of a robot's coordinates."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from kinetree.errors import FormatError
+
+Slot = tuple[str, int]
+"""A quantity and the index of the entry."""
+
+
+class Quantity(NamedTuple):
+    """The words that a column's name may use, the units as `_plain` writes them, and these for people."""
+
+    words: tuple[str, ...]
+    units: tuple[str, ...]
+    expected: str
+
+    @classmethod
+    def of(cls, words: str, units: str, expected: str) -> Quantity:
+        """Return a quantity whose words and units are separated by blanks."""
+        return cls(tuple(words.split()), tuple(units.split()), expected)
+
+
+QUANTITIES: Mapping[str, Quantity] = {
+    "t": Quantity.of("t time time_s t_s timestamp __time", "s sec secs second seconds", "s"),
+    "q": Quantity.of(
+        "q pos position positions theta",
+        "rad rads radian radians m meter meters metre metres -",
+        "rad or m",
+    ),
+    "v": Quantity.of(
+        "v qd dq vel velocity velocities qdot dotq q_dot",
+        "rad/s m/s rad/sec m/sec rads-1 ms-1",
+        "rad/s or m/s",
+    ),
+    "a": Quantity.of(
+        "a qdd ddq acc accel acceleration accelerations qddot ddotq q_ddot",
+        "rad/s2 m/s2 rad/sec2 m/sec2 rad/s/s m/s/s rads-2 ms-2",
+        "rad/s² or m/s²",
+    ),
+    "tau": Quantity.of(
+        "tau torque torques effort efforts eff force forces moment motor_torque tau_j",
+        "nm n.m n-m n newtonmeter newtonmetre newton",
+        "N·m or N",
+    ),
+    "current": Quantity.of("current currents motor_current i", "a amp amps ampere amperes", "A"),
+    "wrench": Quantity.of("wrench wrenches ft", "nm n.m n-m n newtonmeter newtonmetre newton", "N·m or N"),
+}
+"""What a table may hold."""
+
+MOTION = ("q", "v", "a")
+SAVED = (*MOTION, "tau")
+LOG = (*SAVED, "current")
+WRENCHES = (*LOG, "wrench")
+"""What is read beside the time: of motions, of saved ones, of recorded ones, and of those with measured wrenches."""
+
+FORCES = ("tau", "current")
+"""What drives the joints; of these a log must have one."""
+
+OTHERS: Mapping[str, str] = {
+    "seconds": "ms msec millis milliseconds us µs usec microseconds ns nsec min h",
+    "radians": "deg degs degree degrees ° rev turns ticks",
+    "metres": "mm cm km in inch ft",
+    "rad/s": "deg/s degs/s degrees/s °/s deg/sec rpm rev/min rev/s",
+    "m/s": "mm/s cm/s km/h",
+    "rad/s²": "deg/s2 degrees/s2 °/s2 deg/s/s",
+    "m/s²": "mm/s2 cm/s2 g",
+    "N·m": "mnm ncm knm kgfm kgfcm lbft ftlb inlb",
+    "A": "ma milliamp milliamps ka",
+}
+"""What to give instead of units that are known, and are not those of the SI."""
+
+TWIST = ("wx", "wy", "wz", "vx", "vy", "vz")
+QUATERNION = ("qx", "qy", "qz", "qw")
+WRENCH = ("nx", "ny", "nz", "fx", "fy", "fz")
+"""What a moment and a force add to the name of their frame."""
+
+BASE = {"q": ("x", "y", "z", *QUATERNION)} | dict.fromkeys(("v", "a", *FORCES), TWIST)
+"""What a floating base adds to its name."""
+
+
+@dataclass(frozen=True)
+class Coordinates:
+    """The names of the entries of q and of v (and a, tau), those of `Robot.q_names` and `Robot.v_names`.
+
+    A joint that follows another has no entries: `followers` has each such joint, and the one that it follows.
+    `wrenches` is what measured wrenches are called: frames, or other names of theirs.
+    """
+
+    q: tuple[str, ...]
+    v: tuple[str, ...]
+    followers: tuple[tuple[str, str], ...] = ()
+    wrenches: tuple[str, ...] = ()
+
+    def names(self, quantity: str) -> tuple[str, ...]:
+        """Return the names of the entries of a quantity other than the time."""
+        if quantity == "wrench":
+            return tuple(f"{name}.{end}" for name in self.wrenches for end in WRENCH)
+        return self.q if quantity == "q" else self.v
+
+    def call(self, slot: Slot) -> str:
+        """Return the plain name of a slot: ``t``, ``q.elbow``."""
+        quantity, index = slot
+        return "t" if quantity == "t" else f"{quantity}.{self.names(quantity)[index]}"
+
+    def slots(self, *quantities: str) -> list[Slot]:
+        """Return the slots of quantities in turn."""
+        return [(x, k) for x in quantities for k in range(1 if x == "t" else len(self.names(x)))]
+
+    def columns(self, quantity: str) -> tuple[str, ...]:
+        """Return the plain names of the columns of a quantity."""
+        return tuple(map(self.call, self.slots(quantity)))
+
+    @property
+    def base(self) -> str | None:
+        """The joint that floats freely, if there is exactly one."""
+        joints = [(k, name.removesuffix(".x")) for k, name in enumerate(self.q) if name.endswith(".x")]
+        floating = [joint for k, joint in joints if self.q[k : k + 7] == tuple(f"{joint}.{x}" for x in BASE["q"])]
+        return floating[0] if len(floating) == 1 else None
+
+    def of_base(self, quantity: str) -> range:
+        """Return the indices of the floating base's entries; none if nothing floats."""
+        if self.base is None or quantity not in BASE:
+            return range(0)
+        first = self.names(quantity).index(f"{self.base}.{BASE[quantity][0]}")
+        return range(first, first + len(BASE[quantity]))
+
+    def of_joints(self, quantity: str) -> list[int]:
+        """Return the indices of all other entries."""
+        base = self.of_base(quantity)
+        return [k for k in range(len(self.names(quantity))) if k not in base]
+
+    @property
+    def quaternions(self) -> list[int]:
+        """The index in q of every quaternion's first entry."""
+        ends = [name.rpartition(".")[2] for name in self.q]
+        return [k for k in range(len(ends)) if tuple(ends[k : k + 4]) == QUATERNION]
+
+
+def some(names: Sequence[str], most: int = 6) -> str:
+    """Return the first few names of a list, and how many there are if that is not all.
+
+    Examples
+    --------
+    >>> some(["a", "b"]), some(["a", "b", "c", "d"], 2)
+    ('a, b', 'a, b, … (4 in all)')
+    """
+    return ", ".join(names) if len(names) <= most else f"{', '.join(names[:most])}, … ({len(names)} in all)"
+
+
+_BRACKETED = re.compile(r"(.*?)[ _.]*[\[(]([^\[\]()]*[^\[\]()\d][^\[\]()]*)[\])]")
+_SUFFIXED = re.compile(
+    r"(.+?)[ _.](rad|radians|sec|seconds|ms|msec|millis|us|usec|ns|nsec|mm|cm|deg|degs|degrees|rpm|deg/s"
+    r"|nm|mnm|ma|amps)",
+    re.IGNORECASE,
+)
+
+
+def split_unit(name: str) -> tuple[str, str | None]:
+    """Return a column's name without its unit, and the unit.
+
+    Examples
+    --------
+    >>> split_unit("Time (s)"), split_unit("q[1] [rad]"), split_unit("t_ms"), split_unit("q[1]")
+    (('Time', 's'), ('q[1]', 'rad'), ('t', 'ms'), ('q[1]', None))
+    """
+    match = _BRACKETED.fullmatch(name) or _SUFFIXED.fullmatch(name)
+    return (match[1], match[2]) if match else (name, None)
+
+
+def is_si(unit: str | None, quantity: str) -> bool:
+    """Return whether a unit is that in which a quantity is read; none at all is."""
+    return not unit or not _plain(unit) or _plain(unit) in QUANTITIES[quantity].units
+
+
+def wrong_unit(name: str, unit: str, quantity: str) -> FormatError:
+    """Return the error for a column whose unit is not that of its quantity."""
+    for instead, units in OTHERS.items():
+        if _plain(unit) in units.split():
+            return FormatError(f"the column {name!r} is in {unit}: give {instead}")
+    expected = QUANTITIES[quantity].expected
+    return FormatError(f"the unit {unit!r} of the column {name!r} is not read: expected {expected}")
+
+
+def _plain(unit: str) -> str:
+    return re.sub(r"[\s^*·]", "", unit.lower().replace("²", "2").replace("⁻", "-").replace("¹", "1"))
