@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from kinetree.scalars.bounded import Bounds, is_within, least_within, pushed_out, within
+from kinetree.scalars.factorization import solve_positive
 from kinetree.scalars.functions import Scalar, select_less
-from kinetree.scalars.linalg import Matrix, Vector, dot, solve_positive, times, transposed
+from kinetree.scalars.linalg import Matrix, Vector, dot, times, transposed
 from kinetree.scalars.loops import recording, repeat
 
 
