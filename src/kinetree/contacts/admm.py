@@ -7,7 +7,7 @@ from typing import NamedTuple
 from kinetree.contacts.gauss_seidel import MOST, State
 from kinetree.contacts.problem import Problem, going_on
 from kinetree.scalars.factorization import Factored
-from kinetree.scalars.functions import Scalar, select_less, sqrt
+from kinetree.scalars.functions import Scalar, or_one, select_less, sqrt
 from kinetree.scalars.linalg import Vector, dot
 from kinetree.scalars.loops import recording, repeat
 
@@ -129,11 +129,6 @@ def within_factor(primal: Scalar, moved: Scalar, factor: Scalar) -> Scalar:
     change = select_less(0.0, moved, change, factor)
     change = select_less(change, 1.0 / factor, 1.0 / factor, change)
     return select_less(factor, change, factor, change)
-
-
-def or_one(x: Scalar) -> Scalar:
-    """Return x, 1 where it is not positive: a divisor."""
-    return select_less(0.0, x, x, 1.0)
 
 
 def largest_size(values: Vector) -> Scalar:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from kinetree.contacts.admm import BLOCK, FACTOR, ROUND, largest_size, or_one, within_factor
+from kinetree.contacts.admm import BLOCK, FACTOR, ROUND, largest_size, within_factor
 from kinetree.contacts.gauss_seidel import MOST
 from kinetree.contacts.sets import ForceSet, or_nan, within
 from kinetree.scalars.factorization import Factored
-from kinetree.scalars.functions import Scalar, select, select_less
+from kinetree.scalars.functions import Scalar, or_one, select, select_less
 from kinetree.scalars.linalg import Matrix, Vector, dot, times, transposed
 from kinetree.scalars.loops import recording, repeat
 

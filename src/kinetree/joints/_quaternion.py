@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kinetree.scalars.functions import atan2, select_less
+from kinetree.scalars.functions import atan2, or_one, select_less
 from kinetree.spatial import Quaternion, Scalar, Vec3, cos, sin, sqrt
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def half_angle(square: Scalar) -> tuple[Scalar, Scalar]:
     Where the square is zero, or has become it, they are what their series begin with: exact there, and the rates are
     right too.
     """
-    angle = sqrt(select_less(0.0, square, square, 1.0))
+    angle = sqrt(or_one(square))
     return (
         select_less(0.0, square, sin(angle * 0.5) / angle, 0.5 - square * (1 / 48)),
         select_less(0.0, square, cos(angle * 0.5), 1.0 - square * 0.125),
@@ -62,7 +62,7 @@ def quaternion_difference(a: Quaternion, b: Quaternion) -> Vec3:
     """Return the rotation vector, of at most half a turn, that leads from a to b, in a's axes."""
     r = multiply(Quaternion(-a.x, -a.y, -a.z, a.w), b)
     square = r.x * r.x + r.y * r.y + r.z * r.z
-    length = sqrt(select_less(0.0, square, square, 1.0))
+    length = sqrt(or_one(square))
     size = select_less(r.w, 0.0, -r.w, r.w)  # q and −q are the same rotation
     angle = select_less(0.0, square, atan2(length, size), 1.0)
     valid = _one(_squared(a)) * _one(_squared(b))  # a zero quaternion would differ from every other by nothing

@@ -11,7 +11,7 @@ import numpy as np
 
 from kinetree.joints._quaternion import half_angle, quaternion_difference, quaternion_integrate, random_quaternion
 from kinetree.joints.base import Joint, JointState, Limit
-from kinetree.scalars.functions import select_less
+from kinetree.scalars.functions import larger, select_less
 from kinetree.spatial import Force, Motion, Quaternion, Scalar, Transform, Vec3, cos, sin, sqrt
 
 if TYPE_CHECKING:
@@ -93,14 +93,14 @@ def _exponential_coefficients(w: Vec3) -> tuple[Scalar, Scalar]:
     """Return (1 − cos θ)/θ² and (θ − sin θ)/θ³."""
     square = w.dot(w)
     s, c = half_angle(square)
-    far = (1.0 - 2.0 * s * c) / select_less(square, 1.0, 1.0, square)
+    far = (1.0 - 2.0 * s * c) / larger(square, 1.0)
     return 2.0 * s * s, select_less(square, 1.0, _series(_SINE_DEFICIT, square), far)
 
 
 def _logarithm_coefficient(w: Vec3) -> Scalar:
     """Return (1 − (θ/2) cot(θ/2)) / θ²."""
     square = w.dot(w)
-    beyond = select_less(square, 1.0, 1.0, square)
+    beyond = larger(square, 1.0)
     half = sqrt(beyond) * 0.5
     far = (1.0 - half * cos(half) / sin(half)) / beyond
     return select_less(square, 1.0, _series(_COTANGENT, square), far)

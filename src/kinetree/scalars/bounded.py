@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from kinetree.scalars.functions import Scalar, select, select_less
-from kinetree.scalars.linalg import NOISE, Matrix, Vector, dot, minus, solve_positive, times
+from kinetree.scalars.factorization import solve_positive
+from kinetree.scalars.functions import Scalar, larger, or_one, select, select_less, smaller
+from kinetree.scalars.linalg import NOISE, Matrix, Vector, dot, minus, times
 from kinetree.scalars.loops import recording, repeat
 
 Bound = tuple[Scalar, Scalar] | None
@@ -88,9 +89,7 @@ def within(x: Scalar, bound: Bound) -> Scalar:
     """
     if bound is None:
         return x
-    low, high = bound
-    x = select_less(x, low, low, x)
-    return select_less(high, x, high, x)
+    return smaller(bound[1], larger(x, bound[0]))
 
 
 def is_within(x: Vector, bounds: Bounds) -> Scalar:
@@ -137,11 +136,11 @@ def _nearer(H: Matrix, g: Vector, bounds: Bounds, x: Vector, target: Vector) -> 
         parts.append(part)
         t = select((part > 0.0) & (part < t), part, t)
     slope, curvature = dot(ahead, g), dot(ahead, times(H, ahead))
-    best = slope / select_less(0.0, curvature, curvature, 1.0)
+    best = slope / or_one(curvature)
     t = select_less(best, t, select_less(0.0, best, best, 0.0), t)
     gain_ahead = t * (slope - 0.5 * t * curvature)
     straight = [select(part <= t, end, a + t * p) for a, p, part, end in zip(x, ahead, parts, ends, strict=True)]
-    gain = select_less(gain_cut, gain_ahead, gain_ahead, gain_cut)
+    gain = larger(gain_cut, gain_ahead)
     found = [select_less(gain_cut, gain_ahead, a, b) for a, b in zip(straight, ends, strict=True)]
     return [select(gain <= 0.0, a, b) for a, b in zip(x, found, strict=True)], gain  # NaN remains
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from kinetree.derivatives import PARTIALS
 from kinetree.scalars import functions
-from kinetree.scalars.functions import Scalar, apply, cos, sin, sqrt
+from kinetree.scalars.functions import Scalar, apply, sqrt
 
 
 class Dual:
@@ -76,14 +76,6 @@ class Dual:
 
     def __ge__(self, b: Scalar) -> Any:
         return self.value >= value_of(b)
-
-    def sin(self) -> Dual:
-        """Return the sine."""
-        return Dual(sin(self.value), cos(self.value) * self.rate)
-
-    def cos(self) -> Dual:
-        """Return the cosine."""
-        return Dual(cos(self.value), -(sin(self.value) * self.rate))
 
     def sqrt(self) -> Dual:
         """Return the square root."""

@@ -1,22 +1,37 @@
-"""Factors of a large symmetric matrix, block by block, in loops over rows."""
+"""Factors ``A = L D Lᵀ`` of symmetric matrices: straight-line code for small ones, loops over rows for large ones."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
-from kinetree.scalars.functions import Scalar
-from kinetree.scalars.linalg import Matrix, Vector, dot, transposed
+from kinetree.scalars.functions import Scalar, select
+from kinetree.scalars.linalg import NOISE, Matrix, Vector, dot, transposed
 from kinetree.scalars.loops import map_columns, recording
 
 BLOCK = 16
 """Columns of a block if not given: code grows with the number of blocks and with the square of this."""
 
+Pivot = Callable[[Scalar, Scalar], Scalar]
+"""What D has for a pivot, given that and the entry on the diagonal of A."""
 
-def ldl(A: Matrix, block: int | None = None) -> tuple[list[list[Scalar]], list[Scalar]]:
-    """Return L and D of ``A = L D Lᵀ``, with L unit lower triangular and A symmetric; nothing is pivoted.
+
+def as_it_is(pivot: Scalar, diagonal: Scalar) -> Scalar:
+    """Return the pivot."""
+    return pivot
+
+
+def infinite_if_rounding(pivot: Scalar, diagonal: Scalar) -> Scalar:
+    """Return the pivot, infinity where it is not positive but for rounding: the unknown becomes zero."""
+    return select(diagonal + NOISE * pivot <= diagonal, math.inf, pivot)
+
+
+def ldl(A: Matrix, block: int | None = None, pivot: Pivot = as_it_is) -> tuple[list[list[Scalar]], list[Scalar]]:
+    """Return L and D of ``A = L D Lᵀ``, with L unit lower triangular and A symmetric; nothing is permuted.
 
     For each block of columns, one loop over the rows takes off what the columns before contribute, and another solves
-    the rows below the square on the diagonal (left-looking, as in Golub and Van Loan, section 4.2).
+    the rows below the square on the diagonal (left-looking, as in Golub and Van Loan, section 4.2). Of a single block
+    the lower triangle of A is read.
 
     Examples
     --------
@@ -34,7 +49,7 @@ def ldl(A: Matrix, block: int | None = None) -> tuple[list[list[Scalar]], list[S
         if start:
             columns = [[*row, *known] for row, known in zip(rest, LD[start:], strict=True)]
             rest = map_columns(_without(L[start:stop]), columns, like)
-        square = _Square(rest[: stop - start])
+        square = _Square(rest[: stop - start], pivot)
         D += square.D
         for i, row in enumerate(square.L, start):
             L[i] += row
@@ -48,8 +63,8 @@ def ldl(A: Matrix, block: int | None = None) -> tuple[list[list[Scalar]], list[S
 class Factored:
     """Solutions ``A⁻¹ b`` by ``A = L D Lᵀ``, in blocks as `ldl` makes them."""
 
-    def __init__(self, A: Matrix, block: int | None = None) -> None:
-        self.L, self.D = ldl(A, block)
+    def __init__(self, A: Matrix, block: int | None = None, pivot: Pivot = as_it_is) -> None:
+        self.L, self.D = ldl(A, block, pivot)
         self.columns, self.inverse = transposed(self.L), [1.0 / d for d in self.D]
 
     def solve(self, b: Vector, scale: Scalar = 1.0) -> list[Scalar]:
@@ -63,6 +78,19 @@ class Factored:
         return x
 
 
+def solve_positive(A: Matrix, b: Vector) -> list[Scalar]:
+    """Return ``A⁻¹ b`` for a positive definite A, of which the lower triangle is read.
+
+    An unknown whose pivot is nothing but rounding becomes zero, so that a singular A gives a number too.
+
+    Examples
+    --------
+    >>> solve_positive([[2.0], [1.0, 3.0]], [5.0, 10.0])
+    [1.0, 3.0]
+    """
+    return Factored(A, len(A), infinite_if_rounding).solve(b)
+
+
 def _without(L: Matrix) -> Callable[[Vector], list[Scalar]]:
     """Return what takes the product with these rows of L off the first entries of ``[a, L D]``."""
     return lambda column: [a - dot(row, column[len(L) :]) for a, row in zip(column, L, strict=False)]
@@ -71,16 +99,16 @@ def _without(L: Matrix) -> Callable[[Vector], list[Scalar]]:
 class _Square:
     """The factors of a block on the diagonal, in straight-line code."""
 
-    def __init__(self, A: Matrix) -> None:
+    def __init__(self, A: Matrix, pivot: Pivot) -> None:
         self.L: list[list[Scalar]] = []
         self.D: list[Scalar] = []
         for i, row in enumerate(A):
             both = self.solve(row[:i])
-            pivot = row[i]
+            d = row[i]
             for x, l in zip(both[:i], both[i:], strict=True):
-                pivot = pivot - x * l
+                d = d - x * l
             self.L.append([*both[i:], 1.0])
-            self.D.append(pivot)
+            self.D.append(pivot(d, row[i]))
 
     def solve(self, a: Vector) -> list[Scalar]:
         """Return ``x = a L⁻ᵀ``, which is a row of L D, and ``x D⁻¹``, for as many columns as a has."""

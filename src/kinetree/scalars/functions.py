@@ -174,3 +174,18 @@ def select_less(x: Scalar, limit: Scalar, below: Scalar, otherwise: Scalar) -> S
     'below'
     """
     return select(x < limit, below, otherwise)
+
+
+def larger(x: Scalar, y: Scalar) -> Scalar:
+    """Return the larger of two scalars, x if one is NaN."""
+    return select_less(x, y, y, x)
+
+
+def smaller(x: Scalar, y: Scalar) -> Scalar:
+    """Return the smaller of two scalars, y if one is NaN."""
+    return select_less(x, y, x, y)
+
+
+def or_one(x: Scalar) -> Scalar:
+    """Return x, or 1 if it is not positive: a divisor."""
+    return select_less(0.0, x, x, 1.0)

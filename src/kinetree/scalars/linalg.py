@@ -5,10 +5,9 @@ Matrices are sequences of rows. An entry that is the number zero costs nothing w
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
-from kinetree.scalars.functions import Scalar, select, sqrt
+from kinetree.scalars.functions import Scalar, sqrt
 
 Vector = Sequence[Scalar]
 Matrix = Sequence[Sequence[Scalar]]
@@ -48,31 +47,3 @@ def times(A: Matrix, x: Vector) -> list[Scalar]:
 def transposed(A: Matrix) -> list[list[Scalar]]:
     """Return Aᵀ."""
     return [list(column) for column in zip(*A, strict=True)]
-
-
-def solve_positive(A: Matrix, b: Vector) -> list[Scalar]:
-    """Return ``A⁻¹ b`` for a positive definite A, of which the lower triangle is read: by ``A = L D Lᵀ``.
-
-    An unknown whose pivot is nothing but rounding becomes zero, so that a singular A gives a number too.
-
-    Examples
-    --------
-    >>> solve_positive([[2.0], [1.0, 3.0]], [5.0, 10.0])
-    [1.0, 3.0]
-    """
-    L: list[list[Scalar]] = []
-    inverse: list[Scalar] = []
-    y: list[Scalar] = []
-    for i, row in enumerate(A):
-        scaled: list[Scalar] = []
-        for j in range(i):
-            scaled.append(row[j] - dot(scaled, L[j]))
-        L.append([x * d for x, d in zip(scaled, inverse, strict=True)])
-        pivot = row[i] - dot(scaled, L[i])
-        inverse.append(1.0 / select(row[i] + NOISE * pivot <= row[i], math.inf, pivot))
-        y.append(b[i] - dot(L[i], y))
-    x = [y_i * d for y_i, d in zip(y, inverse, strict=True)]
-    for i in reversed(range(len(A))):
-        for k in range(i):
-            x[k] = x[k] - L[i][k] * x[i]
-    return x

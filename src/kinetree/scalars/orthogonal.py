@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from kinetree.scalars.functions import Scalar, is_zero, select_less, sqrt
-from kinetree.scalars.linalg import Matrix, Vector, dot, transposed
+from kinetree.scalars.functions import Scalar, is_zero, larger, or_one, select_less, sqrt
+from kinetree.scalars.linalg import NOISE, Matrix, Vector, dot, transposed
 from kinetree.scalars.loops import repeat_while_positive
 
 Rows = list[list[Scalar]]
@@ -16,10 +17,6 @@ WELL_CONDITIONED = 1e10
 
 SWEEPS = 12
 """The most that Jacobi's method may take; six rows take four to seven."""
-
-
-NOISE = 1.0 / 64.0
-"""Times this, the length of a row or the cosine between two is nothing beside 1 where it is rounding, of 64 units."""
 
 
 class OrthogonalRows(NamedTuple):
@@ -76,7 +73,7 @@ def volume(B: Matrix) -> Scalar:
     for k, row in enumerate(rows):
         square = dot(row, row)
         product = product * square
-        inverse = 1.0 / _or_one(square)
+        inverse = 1.0 / or_one(square)
         for i in range(k + 1, len(rows)):
             c = dot(rows[i], row) * inverse
             rows[i] = [x - c * y for x, y in zip(rows[i], row, strict=True)]
@@ -88,7 +85,7 @@ def _orthogonalised(rows: Rows, n: int) -> tuple[Rows, list[Scalar]]:
     m = len(rows)
     E, unfinished = _squares(rows, n), 1.0
     if m <= n:
-        total = _or_one(dot(E, [1.0] * m))
+        total = or_one(dot(E, [1.0] * m))
         fast, E_fast = _gram_schmidt(rows, n, total)
         condition = total * dot([dot(row[n:], row[n:]) for row in fast], [1.0 / e for e in E_fast])
         most = WELL_CONDITIONED * _is_something(1.0 / condition)
@@ -109,7 +106,7 @@ def _gram_schmidt(rows: Rows, n: int, total: Scalar) -> tuple[Rows, list[Scalar]
     least = total * (1e-4 / WELL_CONDITIONED)
     for k, row in enumerate(rows):
         square = dot(row[:n], row[:n])
-        E.append(select_less(least, square, square, least))
+        E.append(larger(least, square))
         inverse = 1.0 / E[k]
         for i in range(k + 1, len(rows)):
             c = dot(rows[i][:n], row[:n]) * inverse
@@ -123,14 +120,14 @@ def _sweep(x: Vector, m: int, n: int) -> list[Scalar]:
     Two rows are rotated by the angle, up to 45°, that makes them orthogonal; three pairs of six at a time.
     """
     rows, E, cosines = _matrix(x, m), list(x[-m - 1 : -1]), 0.0
-    total = _or_one(dot(E, [1.0] * m))
+    total = or_one(dot(E, [1.0] * m))
     counts = [_is_something(sqrt(e / total) * NOISE) for e in E]
     for i, j in _pairs(m):
         product = dot(rows[i][:n], rows[j][:n])
-        cosines = cosines + counts[i] * counts[j] * (product * product / _or_one(E[i] * E[j]))
+        cosines = cosines + counts[i] * counts[j] * (product * product / or_one(E[i] * E[j]))
         difference, double = E[j] - E[i], 2.0 * product
         root = sqrt(difference * difference + double * double)
-        tangent = double / _or_one(select_less(difference, 0.0, root - difference, root + difference))
+        tangent = double / or_one(select_less(difference, 0.0, root - difference, root + difference))
         tangent = select_less(difference, 0.0, -tangent, tangent)
         c = 1.0 / sqrt(1.0 + tangent * tangent)
         s = c * tangent
@@ -162,18 +159,11 @@ def _squares(rows: Rows, n: int) -> list[Scalar]:
 
 def _inverse_or_zero(E: list[Scalar]) -> list[Scalar]:
     """Return the inverses of numbers, 0 for those that are nothing beside the largest; that of NaN is NaN."""
-    largest: Scalar = 0.0
-    for e in E:
-        largest = select_less(largest, e, e, largest)
+    largest = functools.reduce(larger, E, 0.0)
     nothing = [select_less(0.0, e, 0.0, e) for e in E]
-    return [select_less(largest, largest + e, 1.0 / _or_one(e), no) for e, no in zip(E, nothing, strict=True)]
+    return [select_less(largest, largest + e, 1.0 / or_one(e), no) for e, no in zip(E, nothing, strict=True)]
 
 
 def _is_something(x: Scalar) -> Scalar:
     """Return 1 if x is something beside 1 in this arithmetic, else 0, also for NaN."""
     return select_less(1.0, 1.0 + x, 1.0, 0.0)
-
-
-def _or_one(x: Scalar) -> Scalar:
-    """Return x, or 1 if it is not positive: a divisor."""
-    return select_less(0.0, x, x, 1.0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from kinetree.scalars.functions import Scalar, atan2, select, select_less, sqrt
+from kinetree.scalars.functions import Scalar, atan2, larger, or_one, select, select_less, sqrt
 from kinetree.spatial.vector import Mat3, Vec3
 
 
@@ -23,11 +23,11 @@ def rotation_vector(R: Mat3) -> tuple[Vec3, Scalar]:
         (zz - xx - yy, (xz + zx, yz + zy, 1.0 - xx - yy + zz, z)),
     ):
         best = tuple(select_less(largest, diagonal, b, a) for a, b in zip(best, row, strict=True))
-        largest = select_less(largest, diagonal, diagonal, largest)
+        largest = larger(largest, diagonal)
     axis, w = Vec3(*best[:3]), best[3]
     size = select_less(w, 0.0, -w, w)
     square = axis.dot(axis)
-    length = sqrt(select_less(0.0, square, square, 1.0))
+    length = sqrt(or_one(square))
     factor = 2.0 * select_less(0.0, square, atan2(length, size), 1.0) / select_less(0.0, square, length, size)
     return axis * select_less(w, 0.0, -factor, factor), 0.5 * factor * size
 
@@ -41,7 +41,7 @@ def turn_between(a: Vec3, b: Vec3) -> Vec3:
     sine, cosine = sqrt(normal.dot(normal)), a.dot(b)
     beside = a.cross(Vec3(select_less(a.x * a.x, 0.5, 1.0, 0.0), select_less(a.x * a.x, 0.5, 0.0, 1.0), 0.0))
     opposite = (sine < 1e-7) & (cosine < 0.0)
-    unit = select_less(0.0, sine, sine, 1.0)
+    unit = or_one(sine)
     factor = select(opposite, math.pi / sqrt(beside.dot(beside)), atan2(sine, cosine) / unit)
     turn: Vec3 = Vec3(*(select(opposite, b, n) for b, n in zip(beside, normal, strict=True))) * factor
     return turn

@@ -17,6 +17,8 @@ import numpy as np
 from kinetree.errors import ArgumentError
 from kinetree.graph import ieee
 from kinetree.graph.ops import OPS
+from kinetree.scalars.factorization import Factored
+from kinetree.scalars.linalg import dot
 from kinetree.tracing.arrays import is_traced, traced_array
 from kinetree.tracing.condition import choice
 from kinetree.tracing.exact_expr import ExactExpr, recast
@@ -229,34 +231,13 @@ def _eliminated(A: Rows, columns: Rows) -> Rows:
     for c in range(n, n + len(columns)):
         x: list[Any] = [0.0] * n
         for i in reversed(range(n)):
-            x[i] = divided(rows[i][c] - _dot(rows[i][i + 1 : n], x[i + 1 :]), rows[i][i])
+            x[i] = divided(rows[i][c] - dot(rows[i][i + 1 : n], x[i + 1 :]), rows[i][i])
         solutions.append(x)
     return solutions
 
 
-def _factorised(A: list[list[Any]], columns: list[list[Any]]) -> list[list[Any]]:
+def _factorised(A: Rows, columns: Rows) -> Rows:
     """Return the solutions for these right-hand sides, by ``A = L D Lᵀ``."""
-    n = len(A)
-    L: list[list[Any]] = [[] for _ in range(n)]
-    LD: list[list[Any]] = [[] for _ in range(n)]
-    inverse: list[Any] = []  # of D
-    for j in range(n):
-        for i in range(j, n):
-            LD[i].append(A[i][j] - _dot(L[i], LD[j][:j]))
-        inverse.append(divided(1.0, LD[j][j]))
-        for i in range(j + 1, n):
-            L[i].append(LD[i][j] * inverse[j])
-    solutions = []
-    for b in columns:
-        y: list[Any] = []
-        for i in range(n):
-            y.append(b[i] - _dot(L[i], y))
-        x = [y_i * inverse_i for y_i, inverse_i in zip(y, inverse, strict=True)]
-        for i in reversed(range(n)):
-            x[i] = x[i] - _dot([L[k][i] for k in range(i + 1, n)], x[i + 1 :])
-        solutions.append(x)
-    return solutions
-
-
-def _dot(a: list[Any], b: list[Any]) -> Any:
-    return sum((x * y for x, y in zip(a, b, strict=True)), 0.0)
+    zero = next((x for row in (*A, *columns) for x in row if isinstance(x, Expr)), 0.0) * 0.0
+    factors = Factored([[zero + x for x in row] for row in A], len(A))  # numbers are traced too: 1/0 is infinite
+    return [factors.solve(b) for b in columns]

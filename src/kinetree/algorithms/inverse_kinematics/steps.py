@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 
 from kinetree.algorithms.inverse_kinematics.problem import Problem, Weights, not_negative
 from kinetree.scalars.bounded import Bounds, is_within, least_within, pushed_out, within
+from kinetree.scalars.factorization import solve_positive
 from kinetree.scalars.functions import Scalar, select, select_less, sqrt
-from kinetree.scalars.linalg import Matrix, Vector, dot, norm, solve_positive, times, transposed
+from kinetree.scalars.linalg import Matrix, Vector, dot, norm, times, transposed
 from kinetree.scalars.loops import recording, repeat
 
 

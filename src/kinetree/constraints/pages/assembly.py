@@ -13,8 +13,9 @@ from kinetree.constraints.inputs import NONE_GIVEN, ContactInputs, taking
 from kinetree.constraints.lengths import units
 from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.pages import mechanism_algorithm
+from kinetree.scalars.factorization import solve_positive
 from kinetree.scalars.functions import floor, select, select_less
-from kinetree.scalars.linalg import dot, solve_positive, transposed
+from kinetree.scalars.linalg import dot, transposed
 from kinetree.scalars.loops import recording, repeat
 from kinetree.scalars.sequences import prime_roots
 from kinetree.spatial import Scalar
