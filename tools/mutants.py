@@ -199,7 +199,8 @@ def chosen(room: str, count: int, seed: int) -> list[Mutant]:
     kinds: dict[str, list[Mutant]] = {}
     for mutant in itertools.chain.from_iterable(map(mutants, files(room))):
         kinds.setdefault(mutant.kind, []).append(mutant)
-    found = [random.Random(seed).sample(each, len(each)) for each in kinds.values()]
+    chance = random.Random(seed)
+    found = [chance.sample(each, len(each)) for each in kinds.values()]
     in_turn = (m for turn in itertools.zip_longest(*found) for m in turn if m and m.signature() not in listed)
     return [*itertools.islice(in_turn, count)]
 
