@@ -1,0 +1,159 @@
+"""What people see is what they saw: pictures artist by artist, and printed text.
+
+Where a change is intended, write the files anew with ``python tests/golden/regenerate.py shown`` and look at the
+difference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+import kinetree as kt
+from helpers.mechanisms import four_bar
+from helpers.shown import FOLDER, differences, figure_lines, stored
+from kinetree.cli import main
+from kinetree.identification import Samples
+from kinetree.joints import Continuous, FreeFlyer, Planar, Prismatic, Revolute, Spherical
+
+CASES: dict[str, Callable[[Path], Iterator[str]]] = {}
+
+
+def case(made: Callable[[Path], Iterator[str]]) -> Callable[[Path], Iterator[str]]:
+    CASES[made.__name__] = made
+    return made
+
+
+def body(k: int) -> kt.Inertia:
+    return kt.Inertia.from_com(1.0 + k, [0.1, 0.05 * k, -0.5], np.diag([0.3, 0.2, 0.1 + 0.01 * k]).tolist())
+
+
+def tree(*joints: Any, branch: bool = False, name: str = "tree", limits: Any = None) -> kt.Robot:
+    builder = kt.ModelBuilder(name)
+    builder.add_link("base")
+    for k, joint in enumerate(joints):
+        builder.add_link(f"b{k}", body(k))
+        place = np.eye(4)
+        place[:3, 3] = 0.1 * k, 0.2, -1.0 if k else 0.0
+        parent = "base" if k == 0 else "b0" if branch else f"b{k - 1}"
+        own = {"limits": limits[k]} if limits and limits[k] else {}
+        builder.add_joint(f"j{k}", parent=parent, child=f"b{k}", joint=joint, placement=place.tolist(), **own)
+    return kt.Robot(builder.build())
+
+
+def arm() -> kt.Robot:
+    """Return an arm of which one joint has no limit of its force."""
+    limits = [kt.JointLimits(-1, 2, 3, 90), kt.JointLimits(-2, 1.5, 2, np.inf), kt.JointLimits(-0.5, 1, 1, 60)]
+    robot = tree(Revolute((0, 1, 0)), Revolute((1, 0, 0)), Prismatic((0, 0, 1)), name="arm", limits=limits)
+    return robot.with_joint_physics(damping=[0.5, 1.0, 0.2], friction=[2.0, 1.0, 0.5]).with_friction(smoothing=0.05)
+
+
+def waves(robot: kt.Robot, n: int = 60, lead: tuple[int, ...] = (), **kept: Any) -> kt.Trajectory:
+    """Return a motion in closed form, the robots of a batch one after the other."""
+    t = np.linspace(0.5, 2.0, n)
+    size = np.linspace(0.4, 1.0, robot.nv) * (1.0 + np.arange(np.prod(lead, dtype=int)).reshape(*lead, 1, 1))
+    v = 3.0 * np.cos(3.0 * t)[:, None] * size
+    q = robot.integrate(np.broadcast_to(robot.neutral(), (*lead, n, robot.nq)), np.sin(3.0 * t)[:, None] * size)
+    return kt.Trajectory(robot, t, q, v, **{"tau": 2.0 * v**2, **kept})
+
+
+def samples(robot: kt.Robot, phase: float = 0.0) -> Samples:
+    """Return waves of three speeds, and forces with a residual that no model explains."""
+    t, w = 0.01 * np.arange(500.0)[:, None], 2.0 + np.arange(robot.nv)
+    q, v, a = (0.5 * w**n * np.sin(w * t + phase + n * np.pi / 2) for n in range(3))
+    rest = 0.3 * np.sin(40.0 * w * t) + 0.2 * np.sin(500.0 * t**2)
+    return Samples(q, v, a, robot.inverse_dynamics(q, v, a) + rest, t=t[:, 0])
+
+
+def saved(write: Callable[[], object]) -> Iterator[str]:
+    """Yield what the figures show that are written to files."""
+    seen: list[Figure] = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Figure, "savefig", saver(seen, Figure.savefig))
+        write()
+    for figure in seen:
+        yield from figure_lines(figure)
+
+
+def saver(seen: list[Figure], save: Callable[..., None]) -> Callable[..., None]:
+    def savefig(figure: Figure, *arguments: Any, **options: Any) -> None:
+        seen.append(figure)
+        save(figure, *arguments, **options)
+
+    return savefig
+
+
+@case
+def pictures_of_motions(folder: Path) -> Iterator[str]:
+    turning, moving = tree(Revolute((0, 1, 0)), Revolute((0, 1, 0))), tree(FreeFlyer(), Planar())
+    yield from figure_lines(waves(turning, stopped_at=1.5).plot())
+    yield from figure_lines(waves(arm(), lead=(3,)).plot(frames=["b1"]))
+    yield from figure_lines(waves(moving, 30, (2,), stopped_at=[np.nan, 1.0]).plot())
+    yield from figure_lines(waves(turning, 30, stopped_at=1.5).plot_motion([0.5, 1.0, 2.0]))
+    yield from figure_lines(waves(moving, 30).plot_motion(2, projection="3d"))
+
+
+@case
+def pictures_of_identification(folder: Path) -> Iterator[str]:
+    fit = arm().identify(samples(arm()), ["damping"])
+    two = [samples(arm(), 0.3), samples(arm(), 0.7)]
+    yield from saved(lambda: fit.report(folder / "fit.html", training=samples(arm()), validation=two))
+    yield from saved(lambda: fit.report(folder / "fit.html", training=samples(arm())))
+
+
+@case
+def picture_of_an_excitation(folder: Path) -> Iterator[str]:
+    options = {"period": 4.0, "harmonics": 2, "iterations": 0, "acceleration": 6.0, "noise": [0.5, 0.2, 1.0]}
+    yield from figure_lines(arm().excite(["damping"], **options).plot())
+
+
+@case
+def pictures_of_the_shell(folder: Path) -> Iterator[str]:
+    robot, motion = folder / "arm.urdf", folder / "motion.npz"
+    waves(arm(), 40).save(motion)
+    for effort in (1e4, 60.0, 10.0):
+        robot.write_text(arm().with_friction(damping=False, coulomb=False).with_limits(effort=effort).to_urdf())
+        call = ["inverse-dynamics", robot, motion, "--quiet", "--plot", folder / "tau.svg"]
+        yield from saved(partial(main, [*map(str, call)]))
+
+
+@case
+def texts(folder: Path) -> Iterator[str]:
+    odd = tree(FreeFlyer(), Prismatic((0, 3, 4)), Continuous((-1, 0, 0)), Spherical(), branch=True, name="[b]:smile:")
+    odd = odd.with_joint_physics(stiffness={"j1": 3.0}, rest_position={"j1": 0.25}).with_frame(
+        "[i]tip:cat:", on="b1", placement=np.eye(4)
+    )
+    mech, q = four_bar()
+    fit = arm().identify(samples(arm()), ["damping"])
+    plan = arm().excite(["damping"], period=4.0, harmonics=2, iterations=0, acceleration=6.0, noise=[0.5, 0.2, 1.0])
+    for shown in (
+        odd,
+        arm(),
+        mech,
+        mech.mobility(q),
+        fit.base,
+        fit,
+        fit.validate(samples(arm(), 0.3)),
+        plan,
+        waves(odd),
+    ):
+        yield from (text for text in (repr(shown), str(shown)) if not text.startswith("Validation("))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_it_is_what_it_was(name: str, tmp_path: Path) -> None:
+    now = "\n".join(CASES[name](tmp_path)) + "\n"
+    assert not differences(now, stored(name))
+
+
+def regenerate(folder: Path) -> None:
+    """Write the files anew."""
+    FOLDER.mkdir(exist_ok=True)
+    for name, lines in CASES.items():
+        (FOLDER / f"{name}.txt").write_text("\n".join(lines(folder)) + "\n", encoding="utf-8")
