@@ -9,9 +9,13 @@ from pathlib import Path
 from typing import Any
 
 project = "kinetree"
+author = "The kinetree developers"
+copyright = f"2026, {author}"
+default_role = "py:obj"  # `Robot.jacobian` in a docstring leads to its entry, if it has one
 extensions = ["myst_nb", "numpydoc", "sphinx.ext.autodoc", "sphinx.ext.mathjax", "sphinx_copybutton"]
 html_theme = "furo"
 html_title = "kinetree"
+html_static_path, html_css_files = ["_static"], ["wrap.css"]
 myst_enable_extensions = ["attrs_inline", "colon_fence", "dollarmath"]
 myst_heading_anchors = 3
 nb_execution_raise_on_error = True  # the chapters of docs/course are run when the site is built
@@ -34,6 +38,14 @@ def _link_to_files(app: Any, page: str, source: list[str]) -> None:
     """Turn links to files of the repository into links to where it is published."""
     up = "../" * page.count("/")
     source[0] = re.sub(rf"\]\({up}\.\./([^)]*)\)", rf"]({REPOSITORY}/\1)", source[0])
+    if page == "functions":
+        tree, mechanism = source[0].split("# The functions of a mechanism")
+        source[0] = _linked(tree, "Robot") + "# The functions of a mechanism" + _linked(mechanism, "Mechanism")
+
+
+def _linked(text: str, owner: str) -> str:
+    """Make the calls at the beginning of a table's rows lead to the reference."""
+    return re.sub(r"^\| `((\w+)\(.*?\))`", rf"| {{py:obj}}`\1 <kinetree.{owner}.\2>`", text, flags=re.MULTILINE)
 
 
 def _show_functions() -> None:

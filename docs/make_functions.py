@@ -40,7 +40,7 @@ def _call(a: Algorithm) -> str:
         elif isinstance(kind, Joints):
             arguments.append(f"{name}=()")
         else:
-            arguments.append(f"{name}=" + "｜".join(f'"{choice}"' for choice in kind))
+            arguments.append(f"{name}=" + "\\|".join(f'"{choice}"' for choice in kind))
     return f"{a.name}({', '.join(arguments)})"
 
 

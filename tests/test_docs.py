@@ -40,6 +40,12 @@ def test_the_signatures_for_type_checkers_are_up_to_date() -> None:
         assert file.read_text(encoding="utf-8") == maker.text(*of), "run python tools/make_signatures.py"
 
 
+def test_the_gallery_shows_every_example() -> None:
+    gallery = script("docs/gallery.py")
+    assert (DOCS / "examples.md").read_text(encoding="utf-8") == gallery.page(), "run python docs/gallery.py"
+    assert {path.stem for path in gallery.PICTURES.glob("*.svg")} == {*gallery.DRAW}, "run python docs/gallery.py"
+
+
 @pytest.mark.parametrize("name", ALGORITHMS)
 def test_every_function_is_documented_and_there(name: str) -> None:
     function = getattr(kt.load("ur5"), name)
