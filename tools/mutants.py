@@ -56,7 +56,8 @@ TESTS = {
     " identification/test_prepare.py",
     "motions": "logs drawing",
     "passes": "graph/test_verify.py golden",
-    "robot": "test_robot.py model constraints/test_mechanism.py runtime cli/test_cli_info.py algorithms",
+    "robot": "test_robot.py model constraints/test_mechanism.py constraints/test_mobility.py runtime"
+    " cli/test_cli_info.py identification/test_identify_mechanisms.py algorithms",
     "scalars": "constraints/test_constrained_dynamics.py constraints/test_inverse_dynamics.py",
     "spatial": "test_modern_robotics.py formats/test_screws.py joints inverse_kinematics",
     "tracing": "runtime/test_compose.py runtime/test_compiling.py",
@@ -68,6 +69,9 @@ WHOLE = (
     " tests/test_examples.py tests/golden README.md docs tests/test_conformance.py tests/test_agreement.py"
 )
 """What tests every room, the quickest first."""
+
+FEW = 10
+"""Files of tests elsewhere that are tried."""
 
 NO_TESTS = 5
 """What pytest exits with where no test was asked for."""
@@ -206,16 +210,20 @@ def chosen(room: str, count: int, seed: int) -> list[Mutant]:
 
 
 def stages(room: str, mutant: Mutant | None = None) -> list[tuple[str, ...]]:
-    """Return what pytest runs: quick tests of a room, those nearest to a mutant first, slow ones, the whole library."""
+    """Return what pytest runs: quick tests of a room, those nearest to a mutant first, slow ones, the whole library.
+
+    Of the whole library are also the tests, wherever they are, that name the function with the mistake.
+    """
     places = [ROOT / "tests" / room, *(ROOT / "tests" / place for place in TESTS.get(room, "").split())]
     every = sorted((ROOT / "tests").rglob("test_*.py"))
-    found = [*files(room), *(p for p in every if {p, *p.parents} & {*places})]
+    found, named = [*files(room), *(p for p in every if {p, *p.parents} & {*places})], []
     if mutant is not None:
         above = re.findall(rb"^ *(?:def|class) (\w+)", mutant.path.read_bytes()[: mutant.start], re.MULTILINE)
         name, words = above[-1].decode() if above else mutant.path.stem, {*mutant.path.stem.split("_")}
         found.sort(key=lambda p: (p != mutant.path, not words & {*p.stem.split("_")}, name not in p.read_text()))
-    near = [str(path.relative_to(ROOT)) for path in found]
-    whole = [place for place in WHOLE.split() if (ROOT / place).exists()]
+        named = [p for p in every if p not in found and re.search(rf"\b{name}\b", p.read_text())]
+    near, elsewhere = ([str(path.relative_to(ROOT)) for path in paths] for paths in (found, named[:FEW]))
+    whole = [*elsewhere, *(place for place in WHOLE.split() if (ROOT / place).exists())]
     return [("-m", "not slow", *near), ("-m", "slow", *near), *([(*whole,)] if whole else [])]
 
 

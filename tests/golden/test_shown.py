@@ -19,7 +19,7 @@ import kinetree as kt
 from helpers.mechanisms import four_bar
 from helpers.shown import FOLDER, differences, figure_lines, stored
 from kinetree.cli import main
-from kinetree.identification import Samples
+from kinetree.identification import Samples, prepare
 from kinetree.joints import Continuous, FreeFlyer, Planar, Prismatic, Revolute, Spherical
 
 CASES: dict[str, Callable[[Path], Iterator[str]]] = {}
@@ -130,7 +130,8 @@ def texts(folder: Path) -> Iterator[str]:
         "[i]tip:cat:", on="b1", placement=np.eye(4)
     )
     mech, q = four_bar()
-    fit = arm().identify(samples(arm()), ["damping"])
+    fit, motion = arm().identify(samples(arm()), ["damping"]), samples(arm())
+    filtered = arm().identify(prepare(arm(), motion.t, motion.q, motion.tau, filter=kt.Filter(cutoff=5.0)), ["damping"])
     plan = arm().excite(["damping"], period=4.0, harmonics=2, iterations=0, acceleration=6.0, noise=[0.5, 0.2, 1.0])
     for shown in (
         odd,
@@ -138,6 +139,7 @@ def texts(folder: Path) -> Iterator[str]:
         mech,
         mech.mobility(q),
         fit.base,
+        filtered,
         fit,
         fit.validate(samples(arm(), 0.3)),
         plan,
