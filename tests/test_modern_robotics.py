@@ -171,6 +171,9 @@ def test_only_chains_of_single_joints() -> None:
     follow.add_joint("copy", parent="a", child="b", joint=Revolute(), mimic=("lead", 1.0, 0.0))
     with pytest.raises(ModelError, match="joint 'copy' is a Mimic"):
         ScrewChain.of(follow.build())
+    rock = ModelBuilder("rock")
+    rock.add_link("base")
+    assert np.array_equal(ScrewChain.of(rock.build()).M, [np.eye(4)])
 
 
 def test_wrong_arguments() -> None:

@@ -51,7 +51,8 @@ TESTS = {
     "integrators": "algorithms/test_integrators.py simulation",
     "drawing": "motions identification/test_report.py cli/test_cli_plot.py",
     "joints": "algorithms/test_laws.py conventions test_robot.py",
-    "lowering": "backends/test_llvm_plan.py backends/test_llvm_kernels.py backends/test_llvm_code.py",
+    "lowering": "backends/test_llvm_plan.py backends/test_llvm_kernels.py backends/test_llvm_code.py"
+    " backends/test_array_operations.py",
     "logs": "motions identification/test_logs.py identification/test_measured_wrenches.py"
     " identification/test_prepare.py",
     "motions": "logs drawing",
@@ -59,7 +60,7 @@ TESTS = {
     "robot": "test_robot.py model constraints/test_mechanism.py constraints/test_mobility.py runtime"
     " cli/test_cli_info.py identification/test_identify_mechanisms.py algorithms",
     "scalars": "constraints/test_constrained_dynamics.py constraints/test_inverse_dynamics.py",
-    "spatial": "test_modern_robotics.py formats/test_screws.py joints inverse_kinematics",
+    "spatial": "test_modern_robotics.py formats/test_screws.py joints inverse_kinematics model",
     "tracing": "runtime/test_compose.py runtime/test_compiling.py",
 }
 """What tests a room beside the folder of tests of the same name."""

@@ -6,6 +6,7 @@ difference.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -133,6 +134,7 @@ def texts(folder: Path) -> Iterator[str]:
     fit, motion = arm().identify(samples(arm()), ["damping"]), samples(arm())
     filtered = arm().identify(prepare(arm(), motion.t, motion.q, motion.tau, filter=kt.Filter(cutoff=5.0)), ["damping"])
     plan = arm().excite(["damping"], period=4.0, harmonics=2, iterations=0, acceleration=6.0, noise=[0.5, 0.2, 1.0])
+    yield from (f"{name}{inspect.signature(getattr(odd, name))}" for name in ("inverse_dynamics", "jacobian", "step"))
     for shown in (
         odd,
         arm(),
