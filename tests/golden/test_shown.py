@@ -6,6 +6,7 @@ difference.
 
 from __future__ import annotations
 
+import argparse
 import inspect
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -20,6 +21,7 @@ import kinetree as kt
 from helpers.mechanisms import four_bar
 from helpers.shown import FOLDER, differences, figure_lines, stored
 from kinetree.cli import main
+from kinetree.cli.parser import make_parser
 from kinetree.identification import Samples, prepare
 from kinetree.joints import Continuous, FreeFlyer, Planar, Prismatic, Revolute, Spherical
 
@@ -148,6 +150,48 @@ def texts(folder: Path) -> Iterator[str]:
         waves(odd),
     ):
         yield from (text for text in (repr(shown), str(shown)) if not text.startswith("Validation("))
+
+
+GIVEN = (
+    *("-1", "0", "0.5", "1", "7", "1e400", "nan", "x", "1,2", "-1,2", "1,-2", "1,inf", "1,0,0,0.1@f", "1,nan,0,0"),
+    *("a=1", "a=b@c", "a=0,1,2", "a=1,0,2", "a=0,1,0,1,0,1", "a=0,1,0,1,1,0", "l=2@f", "l=2,0,0,1@f", "a@b,a@c", "a,a"),
+)
+
+
+@case
+def options_of_the_shell(folder: Path) -> Iterator[str]:
+    """Yield each option with its default, and what it makes of some texts; those that make the same are together."""
+    readers: dict[str, list[str]] = {}
+    for name, parser in parsers(make_parser(), "kinetree"):
+        for action in parser._actions[1:]:
+            option = f"{name} {'/'.join(action.option_strings) or action.dest}"
+            choices = [*action.choices] if action.choices else ""
+            yield f"{option}: {action.default!r} {action.nargs} {action.required} {action.metavar} {choices}"
+            if callable(action.type):
+                readers.setdefault(made(action.type), []).append(option)
+    for results, options in readers.items():
+        yield from (f"{', '.join(options)}:", results)
+
+
+def parsers(parser: argparse.ArgumentParser, name: str) -> Iterator[tuple[str, argparse.ArgumentParser]]:
+    yield name, parser
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for command, below in action.choices.items():
+                yield from parsers(below, f"{name} {command}")
+
+
+def made(read: Callable[[str], object]) -> str:
+    """Return what is made of the texts, those of which the same is said together."""
+    results: dict[str, list[str]] = {}
+    for text in GIVEN:
+        try:
+            result = repr(read(text))
+        except (argparse.ArgumentTypeError, ValueError) as error:
+            result = str(error).replace(repr(text), "it")
+            result = f"it{result.removeprefix(text)}" if result.startswith(f"{text} ") else result
+        results.setdefault(result, []).append(text)
+    return "\n".join(f"  {' | '.join(texts)} → {result}" for result, texts in results.items())
 
 
 @pytest.mark.parametrize("name", CASES)
