@@ -180,7 +180,8 @@ def test_wrong_arguments() -> None:
     model = random_chain(0)
     with pytest.raises(ArgumentError, match=r"theta has shape \(2,\), \(6,\) is needed"):
         ClosedForm(model, [0.0, 0.0])
-    with pytest.raises(ArgumentError, match="F_tip has shape"):
-        ClosedForm(model, np.zeros(6)).tau(np.zeros(6), np.zeros(6), F_tip=[1.0])
+    for wrong in ([1.0], np.zeros((2, 6))):
+        with pytest.raises(ArgumentError, match="F_tip has shape"):
+            ClosedForm(model, np.zeros(6)).tau(np.zeros(6), np.zeros(6), F_tip=wrong)
     with pytest.raises(ModelError, match="frame 'link2' is not on the last link"):
         ScrewChain.of(model, "link2")

@@ -8,7 +8,11 @@ from __future__ import annotations
 
 import argparse
 import inspect
+import math
+import re
 from collections.abc import Callable, Iterator
+from dataclasses import fields
+from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -168,7 +172,8 @@ def options_of_the_shell(folder: Path) -> Iterator[str]:
             choices = [*action.choices] if action.choices else ""
             yield f"{option}: {action.default!r} {action.nargs} {action.required} {action.metavar} {choices}"
             if callable(action.type):
-                readers.setdefault(made(action.type), []).append(option)
+                texts = made({text: (partial(action.type, text), text) for text in GIVEN})
+                readers.setdefault(texts, []).append(option)
     for results, options in readers.items():
         yield from (f"{', '.join(options)}:", results)
 
@@ -181,15 +186,50 @@ def parsers(parser: argparse.ArgumentParser, name: str) -> Iterator[tuple[str, a
                 yield from parsers(below, f"{name} {command}")
 
 
-def made(read: Callable[[str], object]) -> str:
-    """Return what is made of the texts, those of which the same is said together."""
+NUMBERS = {
+    **{repr(x): x for x in (True, -1, 0, 1, 7, 0.5, 1.5, math.nan, math.inf, "x", None, [1.0, 2.0])},
+    **{"float32": np.float32(0.5), "1/2": Fraction(1, 2), "int64": np.int64(7)},
+}
+NEEDED: dict[str, dict[str, Any]] = {
+    "Contact": {"frame": "a"},
+    "ContactSlot": {"name": "s", "frame": "a"},
+    "Gear": {"ratios": {"a": 1.0, "b": 2.0}},
+    "Rod": {"frame": "a", "to": "b", "length": 1.0},
+    "Weld": {"frame": "a"},
+    "Wheel": {"frame": "a", "radius": 1.0},
+}
+VALUES = (
+    "ADMM Adaptive Bodies ContactInputs ContactSolver DHLink Filter GaussSeidel JointLimits LeastSquares Record Robust"
+)
+VALUES += " Sensors Tsitouras"
+
+
+@case
+def values(folder: Path) -> Iterator[str]:
+    """Yield what the fields of public values are by default, and what is made of numbers and others in their place."""
+    for name in sorted({*VALUES.split(), *NEEDED} & {*kt.__all__}):
+        kind, needed = getattr(kt, name), NEEDED.get(name, {})
+        yield repr(kind(**needed))
+        for field in fields(kind):
+            taken = {text: (partial(kept, kind, field.name, needed, x), x) for text, x in NUMBERS.items()}
+            if not (told := made(taken)).endswith(f"{[*NUMBERS][-1]} → kept"):
+                yield f" {field.name}:\n{told}"
+
+
+def kept(kind: Any, field: str, needed: dict[str, Any], value: object) -> object:
+    return getattr(kind(**{**needed, field: value}), field)
+
+
+def made(calls: dict[str, tuple[Callable[[], object], object]]) -> str:
+    """Return what is made of values, those together of which the same is said."""
     results: dict[str, list[str]] = {}
-    for text in GIVEN:
+    for text, (call, given) in calls.items():
         try:
-            result = repr(read(text))
-        except (argparse.ArgumentTypeError, ValueError) as error:
-            result = str(error).replace(repr(text), "it")
-            result = f"it{result.removeprefix(text)}" if result.startswith(f"{text} ") else result
+            result = "kept" if (value := call()) is given else repr(value)
+        except (argparse.ArgumentTypeError, TypeError, ValueError, ArithmeticError) as error:
+            known = isinstance(error, kt.errors.KinetreeError | argparse.ArgumentTypeError)
+            it = f"(?:(?<= )|^)(?:{re.escape(repr(given))}|{re.escape(str(given))})(?=[ ,:;]|$)"
+            result = re.sub(it, "it", str(error)) if known else type(error).__name__
         results.setdefault(result, []).append(text)
     return "\n".join(f"  {' | '.join(texts)} → {result}" for result, texts in results.items())
 
