@@ -116,8 +116,8 @@ def pictures_of_identification(folder: Path) -> Iterator[str]:
 
 @case
 def picture_of_an_excitation(folder: Path) -> Iterator[str]:
-    options = {"period": 4.0, "harmonics": 2, "iterations": 0, "acceleration": 6.0, "noise": [0.5, 0.2, 1.0]}
-    yield from figure_lines(arm().excite(["damping"], **options).plot())
+    options = {"period": 4.0, "harmonics": 2, "iterations": 3, "acceleration": 6.0, "noise": [0.5, 0.2, 1.0]}
+    yield from figure_lines(arm().excite(["damping", "friction"], fraction=1.0, **options).plot())
 
 
 @case
