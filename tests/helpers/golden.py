@@ -125,6 +125,7 @@ def solver_digests(name: str) -> dict[str, dict[str, str]]:
         "ur5 {}(tool0)": getattr(kt.load("ur5"), name)("tool0"),
         "tree of first examples {}(all)": getattr(tree, name)(several, fixed=tree.joint_names[:1]),
         "four-bar {}(all)": getattr(mech, name)({"coupler_tip": "position"}),
+        "four-bar {}(all, fixed)": getattr(mech, name)({"coupler_tip": "position"}, fixed=["motor"]),
     }
     found = {}
     for use, function in made.items():
