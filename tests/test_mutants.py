@@ -17,6 +17,7 @@ SOURCE = '''
 from typing import TypeVar
 T = TypeVar("T", bound=int)
 TOLERANCE = 0.5
+ROUNDING = -16 * 2.0**-52
 __all__ = ["f"]
 __all__ += ["g"]
 

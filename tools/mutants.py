@@ -83,6 +83,9 @@ OPERATORS: dict[type[ast.AST], tuple[str, str, str]] = {
     **{ast.Add: ("sign", "+", "-"), ast.Sub: ("sign", "-", "+"), ast.Mult: ("product", "*", "/")},
     **{ast.Div: ("product", "/", "*"), ast.And: ("and, or", "and", "or"), ast.Or: ("and, or", "or", "and")},
 }
+NUMBERS = {ast.Constant, ast.BinOp, ast.UnaryOp, *OPERATORS, ast.USub, ast.Pow}
+"""What an expression of numbers alone is made of."""
+
 OTHER = {"min": "max", "max": "min", "minimum": "maximum", "maximum": "minimum", "fmin": "fmax", "fmax": "fmin"}
 
 
@@ -115,7 +118,7 @@ class Mutant(NamedTuple):
 def nodes(node: ast.AST) -> Iterator[ast.AST]:
     """Yield the nodes that can be wrong, without text, annotations, decorators and what only type checkers read."""
     match node:
-        case ast.Assign(targets=[ast.Name()], value=ast.Constant()) if node.col_offset == 0:
+        case ast.Assign(targets=[ast.Name()]) if node.col_offset == 0 and {*map(type, ast.walk(node.value))} <= NUMBERS:
             return
         case ast.JoinedStr() | ast.Assign([ast.Name("__all__")]) | ast.AugAssign(ast.Name("__all__")):
             return

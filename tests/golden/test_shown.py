@@ -23,10 +23,10 @@ from matplotlib.figure import Figure
 
 import kinetree as kt
 from helpers.mechanisms import four_bar
-from helpers.shown import FOLDER, differences, figure_lines, stored
+from helpers.shown import FOLDER, differences, figure_lines, stored, summary
 from kinetree.cli import main
 from kinetree.cli.parser import make_parser
-from kinetree.identification import Samples, prepare
+from kinetree.identification import Generalised, Samples, cross_validate, prepare
 from kinetree.joints import Continuous, FreeFlyer, Planar, Prismatic, Revolute, Spherical
 
 CASES: dict[str, Callable[[Path], Iterator[str]]] = {}
@@ -154,6 +154,71 @@ def texts(folder: Path) -> Iterator[str]:
         waves(odd),
     ):
         yield from (text for text in (repr(shown), str(shown)) if not text.startswith("Validation("))
+
+
+@case
+def numbers_of_identification(folder: Path) -> Iterator[str]:
+    """Yield what estimators make of a log, and what filters make of one with noise, outliers and gaps."""
+    robot, log, other, terms = arm(), samples(arm()), samples(arm(), 1.0), ["damping", "friction"]
+    ways: dict[str, dict[str, Any]] = {
+        "joints": {},
+        "plain": {"by": kt.LeastSquares(weights=None, correlated=False)},
+        "generalised": {"by": Generalised()},
+        "huber": {"by": kt.Robust()},
+        "cauchy": {"by": kt.Robust("cauchy")},
+        "instruments": {"by": kt.Instrumental(other)},
+        "spread": {"bodies": kt.Bodies(spread=0.05)},
+        "bounds": {"bodies": kt.Bodies(bounds={"b2": [[-0.1, -0.1, -0.4], [0.3, 0.3, 0.1]]})},
+        "known": {"known": {"damping of j0": 0.01, "friction of j1": 0.0}, "smoothing": 0.1},
+        "motors": {"motor_constants": ["j1"]},
+        "stribeck": {"stribeck_speed": 0.2},
+    }
+    for name, way in ways.items():
+        fit = robot.identify(log, [*terms, "stribeck"] if name == "stribeck" else terms, check=False, **way)
+        yield f"{name}: {summary(fit.values)} | {summary(fit.std)} | {summary(fit.consistent_values)}"
+    for found in (fit.validate(other), *cross_validate(robot, [log, other], terms)):
+        yield f"validation: {summary(found.rms)} | {summary(found.autocorrelation)} | {found.bound:.6g}"
+    t = np.delete(log.t + 1e-4 * np.sin(1e3 * log.t), slice(200, 210))
+    q, tau = (np.delete(np.asarray(x), slice(200, 210), axis=0) for x in (log.q, log.tau))
+    q = q + 1e-5 * np.sin(1e4 * t)[:, None]
+    q[100], tau[300] = q[100] + 0.5, 1e3
+    for choice in ({}, {"cutoff": 5.0}, {"presliding": 0.01}, {"standing": 0.1}, {"decimate": 4}, {"outliers": 8.0}):
+        made = prepare(robot, t, q, tau, filter=kt.Filter(**{"cutoff": 8.0, **choice}), check=False)
+        arrays = (made.t, made.q, made.v, made.a, made.tau, made.direction, made.standing)
+        yield f"{choice}: {made.cutoff} | {' | '.join(summary(x) for x in arrays if x is not None)}"
+
+
+@case
+def numbers_of_simulations(folder: Path) -> Iterator[str]:
+    """Yield where motions end, and what happened on the way."""
+    robot, (mech, q) = arm(), four_bar()
+    ball = kt.Mechanism(tree(FreeFlyer(), Revolute((0, 1, 0))), [kt.Contact("b0", radius=0.2, restitution=0.4)])
+    start = np.concatenate([[0.0, 0.0, 0.5], ball.tree.neutral()[3:]])
+    rises = robot.compile(lambda q, v: -0.5 - v[2], name="rises")
+    motions = {
+        integrator: robot.simulate(np.zeros(3), [0.5, 0.0, 0.1], duration=0.1, dt=0.01, integrator=integrator, **more)
+        for integrator, more in (
+            ("semi_implicit_euler", {"record": ["q", "v", "a", "tau"]}),
+            ("implicit_euler", {"forces": kt.Forces(tau=[1.0, 2.0, 3.0])}),
+            ("rk4", {"controller": lambda q, v, t: -5.0 * q - v, "events": [kt.Event(rises, "rises", stop=True)]}),
+            ("variational", {"joints": "none"}),
+            (
+                "tsitouras",
+                {"forces": kt.Forces(tau=np.linspace([0.0, 0.0, 0.0], [9.0, -9.0, 9.0], 11), interpolation="linear")},
+            ),
+        )
+    }
+    motions["loop"] = mech.simulate(q, duration=0.2, dt=0.01, record=["q", "v", "f"])
+    motions["contact"] = ball.simulate(start, duration=0.6, dt=0.005, record=["q", "v", "f"])
+    for name, motion in motions.items():
+        kept = {x: getattr(motion, x) for x in motion.recorded}
+        counts = [f"{what} {float(count):.3g}" for what, count in motion.counts.items()]
+        happened = [f"{event.name} at {event.time:.6g}" for event in motion.events]
+        yield f"{name}: {motion!r} {' '.join([*counts, *happened])}"
+        yield from (f"  {x}: {summary(array)}" for x, array in kept.items())
+        middle = motion.at(0.4 * motion.t[-1])
+        others = middle.q, middle.v, motion.mechanical_energy, motion.momentum()
+        yield f"  {' | '.join(map(summary, others))}"
 
 
 GIVEN = (
