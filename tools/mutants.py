@@ -55,6 +55,7 @@ TESTS = {
     " backends/test_array_operations.py",
     "logs": "motions identification/test_logs.py identification/test_measured_wrenches.py"
     " identification/test_prepare.py",
+    "model": "algorithms/test_springs.py algorithms/test_mimic.py",
     "motions": "logs drawing",
     "passes": "graph/test_verify.py golden",
     "robot": "test_robot.py model constraints/test_mechanism.py constraints/test_mobility.py runtime"
@@ -66,8 +67,9 @@ TESTS = {
 """What tests a room beside the folder of tests of the same name."""
 
 WHOLE = (
-    "tests/test_names.py tests/test_wrong_calls.py tests/test_choices.py tests/test_lazy.py tests/test_robot.py"
-    " tests/test_examples.py tests/golden README.md docs tests/test_conformance.py tests/test_agreement.py"
+    "tests/golden/test_shown.py tests/test_names.py tests/test_wrong_calls.py tests/test_choices.py tests/test_lazy.py"
+    " tests/test_docs.py tests/test_robot.py tests/test_examples.py tests/golden README.md docs"
+    " tests/test_conformance.py tests/test_agreement.py"
 )
 """What tests every room, the quickest first."""
 
