@@ -103,7 +103,7 @@ def test_a_mutant_without_end_is_noticed(tool: ModuleType, tmp_path: Path) -> No
 def test_what_is_listed_as_equivalent_is_there_and_has_a_reason() -> None:
     """A line that no longer fits its file goes, or is made anew."""
     for entry in (PATH.parent / "mutants_equivalent.txt").read_text().splitlines():
-        mutant, _, reason = entry.partition("  #")
+        mutant, _, reason = entry.rpartition("  #")
         name = mutant.partition(" ")[0]
         lines = (PATH.parents[1] / "src" / "kinetree" / name).read_text().splitlines()
         assert any(mutant.startswith(f"{name} - {line.strip()} + ") for line in lines), mutant

@@ -205,7 +205,7 @@ def files(room: str) -> list[Path]:
 
 def chosen(room: str, count: int, seed: int) -> list[Mutant]:
     """Return so many mutants of a room, of each kind in turn, without those that are listed as equivalent."""
-    listed = {line.partition("  #")[0] for line in EQUIVALENT.read_text().splitlines()}
+    listed = {line.rpartition("  #")[0] for line in EQUIVALENT.read_text().splitlines()}
     kinds: dict[str, list[Mutant]] = {}
     for mutant in itertools.chain.from_iterable(map(mutants, files(room))):
         kinds.setdefault(mutant.kind, []).append(mutant)
