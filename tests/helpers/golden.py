@@ -55,10 +55,10 @@ KINDS: dict[str, Callable[[Program], str]] = {
 
 MECHANISM = "tree with constraints"
 
-WITH_OPTIONS = ("tree of first examples", MECHANISM)
+WITH_OPTIONS = ("tree of last examples, with friction", MECHANISM)
 """Robots of which there are programs with all options."""
 
-SOLVERS = ("inverse_kinematics_solver", "differential_inverse_kinematics")
+SOLVERS = ("inverse_kinematics_solver", "differential_inverse_kinematics", "contact_solver")
 
 _NAME = re.compile(r"(?P<label>^[\w.]+(?=:))|(?P<name>[%@][\w.]+)|^(?P<machine>target \w+) = .*", re.MULTILINE)
 
@@ -119,6 +119,12 @@ def programs(name: str, algorithm: str) -> dict[str, Program]:
 
 def solver_digests(name: str) -> dict[str, dict[str, str]]:
     """Return the digests of a function of `SOLVERS`: of UR5's tool, and the programs with all that can be given."""
+    if name == "contact_solver":
+        spec = kt.contact_solver(contacts=1, limits=1, bounded=1).spec
+        variants = {
+            f"{way} {name}(all)": Variant(spec.optional, (("solver", way),), "float64") for way in ("pgs", "admm")
+        }
+        return {use: _of_program(optimize(spec.trace(variant)), ()) for use, variant in variants.items()}
     tree, mech = kt.Robot(robot("tree of first examples")), four_bar().mech
     several = {"tool": "pose", "link5": ["position", "orientation"], "link9": "look_at"}
     made = {
