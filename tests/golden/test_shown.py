@@ -104,6 +104,9 @@ def pictures_of_motions(folder: Path) -> Iterator[str]:
     yield from figure_lines(waves(moving, 30, (2,), stopped_at=[np.nan, 1.0]).plot())
     yield from figure_lines(waves(turning, 30, stopped_at=1.5).plot_motion([0.5, 1.0, 2.0]))
     yield from figure_lines(waves(moving, 30).plot_motion(2, projection="3d"))
+    far = waves(moving, 30)
+    far = kt.Trajectory(moving, far.t, far.q + np.outer(far.t, [50.0, *[0.0] * (moving.nq - 1)]), far.v)
+    yield from figure_lines(far.plot_motion(2))
 
 
 @case
@@ -208,6 +211,18 @@ def numbers_of_simulations(folder: Path) -> Iterator[str]:
             ),
         )
     }
+    floating = tree(FreeFlyer(), Revolute((0, 1, 0)))
+    held = floating.compile(lambda q, v: -2.0 * v, name="held")
+    v = np.linspace(-1.0, 1.0, floating.nv)
+    motions["floating"] = floating.simulate(
+        floating.neutral(),
+        v,
+        duration=0.1,
+        dt=0.01,
+        integrator="variational",
+        controller=held,
+        record=["q", "v", "tau"],
+    )
     motions["loop"] = mech.simulate(q, duration=0.2, dt=0.01, record=["q", "v", "f"])
     motions["contact"] = ball.simulate(start, duration=0.6, dt=0.005, record=["q", "v", "f"])
     for name, motion in motions.items():
