@@ -146,6 +146,7 @@ def texts(folder: Path) -> Iterator[str]:
     yield from (f"{name}{inspect.signature(getattr(odd, name))}" for name in ("inverse_dynamics", "jacobian", "step"))
     for shown in (
         odd,
+        kt.Mechanism(odd, [kt.Gear({"j1": 1.0, "j2": 2.0})]),
         arm(),
         mech,
         mech.mobility(q),
