@@ -171,13 +171,17 @@ def test_only_chains_of_single_joints() -> None:
     follow.add_joint("copy", parent="a", child="b", joint=Revolute(), mimic=("lead", 1.0, 0.0))
     with pytest.raises(ModelError, match="joint 'copy' is a Mimic"):
         ScrewChain.of(follow.build())
+    rock = ModelBuilder("rock")
+    rock.add_link("base")
+    assert np.array_equal(ScrewChain.of(rock.build()).M, [np.eye(4)])
 
 
 def test_wrong_arguments() -> None:
     model = random_chain(0)
     with pytest.raises(ArgumentError, match=r"theta has shape \(2,\), \(6,\) is needed"):
         ClosedForm(model, [0.0, 0.0])
-    with pytest.raises(ArgumentError, match="F_tip has shape"):
-        ClosedForm(model, np.zeros(6)).tau(np.zeros(6), np.zeros(6), F_tip=[1.0])
+    for wrong in ([1.0], np.zeros((2, 6))):
+        with pytest.raises(ArgumentError, match="F_tip has shape"):
+            ClosedForm(model, np.zeros(6)).tau(np.zeros(6), np.zeros(6), F_tip=wrong)
     with pytest.raises(ModelError, match="frame 'link2' is not on the last link"):
         ScrewChain.of(model, "link2")

@@ -81,3 +81,28 @@ def test_errors_of_their_own_code_stay_as_they_are() -> None:
         kt.Contact("tool0", friction=-1.0)
     contact = kt.Contact("tool0", friction=0.4)
     assert pickle.loads(pickle.dumps(contact)) == contact
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda r: kt.box_contacts("tool0", size=[1.0, 2.0]),
+            r"a box has the lengths of three edges, not \[1.0, 2.0\]",
+        ),
+        (
+            lambda r: kt.from_dh([kt.DHLink()], convention="Craig"),
+            r"convention='Craig': give 'standard' \(Denavit, Hart",
+        ),
+        (
+            lambda r: r.inverse_kinematics("x", "tool0"),
+            "target has dtype <U1, which is no real number: give floats or .*s$",
+        ),
+        (lambda r: r.inverse_kinematics({}), "no target is given: the dict of targets by frame is empty"),
+        (lambda r: r.gravity_forces(r.neutral(), q=r.neutral()), "gravity_forces got q twice, by position and by name"),
+        (lambda r: r.inverse_kinematics_solver("tool0", fixed=["elbow"]), "fixed: no joint 'elbow', did you mean"),
+    ],
+)
+def test_what_is_wrong_is_said(call: Callable[[kt.Robot], object], message: str) -> None:
+    with pytest.raises(kt.errors.KinetreeError, match=message):
+        call(kt.load("ur5"))

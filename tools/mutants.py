@@ -6,8 +6,9 @@ A room is a folder of src/kinetree, or ``ground``: the files beside them. The se
 comparison, a sign, a product, a number, ``and``, a condition, ``min``, a statement, an argument. They are made in a
 copy of the working tree. Left alone are text, annotations, ``strict=``, and floats that are thresholds, to which a
 hundredth more makes no difference: those with a name, below 1e-3 or above 1e3. The tests of the room that are not slow
-and its doctests run on each, the nearest first; what takes three times as long is noticed too. Survivors are printed as
-differences. Those that nobody could notice are listed in tools/mutants_equivalent.txt with the reason, and left out.
+and its doctests run on each, the nearest first; on what they did not notice then the slow ones, and those of the whole
+library. What takes three times as long is noticed too. Survivors are printed as differences. Those
+that nobody could notice are listed in tools/mutants_equivalent.txt with the reason, and left out.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import argparse
 import ast
 import contextlib
 import difflib
+import functools
 import itertools
 import os
 import random
@@ -45,20 +47,37 @@ TESTS = {
     "glossary": "test_names.py test_docs.py runtime/test_robot_functions.py algorithms/test_table.py",
     "glue": "runtime",
     "graph": "passes backends/test_llvm_operations.py backends/test_array_operations.py tracing scalars",
+    "inverse_kinematics": "algorithms/test_table.py",
     "integrators": "algorithms/test_integrators.py simulation",
     "drawing": "motions identification/test_report.py cli/test_cli_plot.py",
     "joints": "algorithms/test_laws.py conventions test_robot.py",
-    "lowering": "backends/test_llvm_plan.py backends/test_llvm_kernels.py backends/test_llvm_code.py",
+    "lowering": "backends/test_llvm_plan.py backends/test_llvm_kernels.py backends/test_llvm_code.py"
+    " backends/test_array_operations.py",
     "logs": "motions identification/test_logs.py identification/test_measured_wrenches.py"
     " identification/test_prepare.py",
+    "model": "algorithms/test_springs.py algorithms/test_mimic.py",
     "motions": "logs drawing",
     "passes": "graph/test_verify.py golden",
-    "robot": "test_robot.py model constraints/test_mechanism.py runtime cli/test_cli_info.py algorithms",
+    "robot": "test_robot.py model constraints/test_mechanism.py constraints/test_mobility.py runtime"
+    " cli/test_cli_info.py identification/test_identify_mechanisms.py algorithms",
     "scalars": "constraints/test_constrained_dynamics.py constraints/test_inverse_dynamics.py",
-    "spatial": "test_modern_robotics.py formats/test_screws.py joints inverse_kinematics",
+    "spatial": "test_modern_robotics.py formats/test_screws.py joints inverse_kinematics model",
     "tracing": "runtime/test_compose.py runtime/test_compiling.py",
 }
 """What tests a room beside the folder of tests of the same name."""
+
+WHOLE = (
+    "tests/golden/test_shown.py tests/test_names.py tests/test_wrong_calls.py tests/test_choices.py tests/test_lazy.py"
+    " tests/test_docs.py tests/test_robot.py tests/test_examples.py tests/golden README.md docs"
+    " tests/test_conformance.py tests/test_agreement.py"
+)
+"""What tests every room, the quickest first."""
+
+FEW = 10
+"""Files of tests elsewhere that are tried."""
+
+NO_TESTS = 5
+"""What pytest exits with where no test was asked for."""
 
 OPERATORS: dict[type[ast.AST], tuple[str, str, str]] = {
     **{ast.Lt: ("comparison", "<", "<="), ast.LtE: ("comparison", "<=", "<"), ast.Gt: ("comparison", ">", ">=")},
@@ -66,6 +85,9 @@ OPERATORS: dict[type[ast.AST], tuple[str, str, str]] = {
     **{ast.Add: ("sign", "+", "-"), ast.Sub: ("sign", "-", "+"), ast.Mult: ("product", "*", "/")},
     **{ast.Div: ("product", "/", "*"), ast.And: ("and, or", "and", "or"), ast.Or: ("and, or", "or", "and")},
 }
+NUMBERS = {ast.Constant, ast.BinOp, ast.UnaryOp, *OPERATORS, ast.USub, ast.Pow}
+"""What an expression of numbers alone is made of."""
+
 OTHER = {"min": "max", "max": "min", "minimum": "maximum", "maximum": "minimum", "fmin": "fmax", "fmax": "fmin"}
 
 
@@ -98,7 +120,7 @@ class Mutant(NamedTuple):
 def nodes(node: ast.AST) -> Iterator[ast.AST]:
     """Yield the nodes that can be wrong, without text, annotations, decorators and what only type checkers read."""
     match node:
-        case ast.Assign(targets=[ast.Name()], value=ast.Constant()) if node.col_offset == 0:
+        case ast.Assign(targets=[ast.Name()]) if node.col_offset == 0 and {*map(type, ast.walk(node.value))} <= NUMBERS:
             return
         case ast.JoinedStr() | ast.Assign([ast.Name("__all__")]) | ast.AugAssign(ast.Name("__all__")):
             return
@@ -183,35 +205,42 @@ def files(room: str) -> list[Path]:
 
 def chosen(room: str, count: int, seed: int) -> list[Mutant]:
     """Return so many mutants of a room, of each kind in turn, without those that are listed as equivalent."""
-    listed = {line.partition("  #")[0] for line in EQUIVALENT.read_text().splitlines()}
+    listed = {line.rpartition("  #")[0] for line in EQUIVALENT.read_text().splitlines()}
     kinds: dict[str, list[Mutant]] = {}
     for mutant in itertools.chain.from_iterable(map(mutants, files(room))):
         kinds.setdefault(mutant.kind, []).append(mutant)
-    found = [random.Random(seed).sample(each, len(each)) for each in kinds.values()]
+    chance = random.Random(seed)
+    found = [chance.sample(each, len(each)) for each in kinds.values()]
     in_turn = (m for turn in itertools.zip_longest(*found) for m in turn if m and m.signature() not in listed)
     return [*itertools.islice(in_turn, count)]
 
 
-def tests(room: str, mutant: Mutant | None) -> list[str]:
-    """Return the test files of a room and its sources for their doctests, those nearest to a mutant first."""
+def stages(room: str, mutant: Mutant | None = None) -> list[tuple[str, ...]]:
+    """Return what pytest runs: quick tests of a room, those nearest to a mutant first, slow ones, the whole library.
+
+    Of the whole library are also the tests, wherever they are, that name the function with the mistake.
+    """
     places = [ROOT / "tests" / room, *(ROOT / "tests" / place for place in TESTS.get(room, "").split())]
     every = sorted((ROOT / "tests").rglob("test_*.py"))
-    found = [*files(room), *(p for p in every if {p, *p.parents} & {*places})]
+    found, named = [*files(room), *(p for p in every if {p, *p.parents} & {*places})], []
     if mutant is not None:
         above = re.findall(rb"^ *(?:def|class) (\w+)", mutant.path.read_bytes()[: mutant.start], re.MULTILINE)
         name, words = above[-1].decode() if above else mutant.path.stem, {*mutant.path.stem.split("_")}
         found.sort(key=lambda p: (p != mutant.path, not words & {*p.stem.split("_")}, name not in p.read_text()))
-    return [str(path.relative_to(ROOT)) for path in found]
+        named = [p for p in every if p not in found and re.search(rf"\b{name}\b", p.read_text())]
+    near, elsewhere = ([str(path.relative_to(ROOT)) for path in paths] for paths in (found, named[:FEW]))
+    whole = [*elsewhere, *(place for place in WHOLE.split() if (ROOT / place).exists())]
+    return [("-m", "not slow", *near), ("-m", "slow", *near), *([(*whole,)] if whole else [])]
 
 
-def fails(tree: Path, room: str, mutant: Mutant | None = None, limit: float = 3600.0) -> str:
-    """Return which test of a room fails in a copy of the sources, with a mutant if there is one; "" for none."""
+def fails(tree: Path, tests: tuple[str, ...], mutant: Mutant | None = None, limit: float = 3600.0) -> str:
+    """Return which of the tests fails in a copy of the sources, with a mutant if there is one; "" for none."""
     if mutant is not None:
         source = mutant.path.read_bytes()
         put(tree, mutant.path, mutant.of(source))
     command = ["timeout", "--signal=KILL", str(limit), sys.executable, "-m", "pytest", "-x", "--tb=no", "-rfE"]
     command += ["--assert=plain"]  # pytest would rewrite sources that are named, and the glue is made of sources
-    command += ["-m", "not slow", "-p", "no:cacheprovider", *tests(room, mutant)]
+    command += ["-p", "no:cacheprovider", *tests]
     environment = {**os.environ, "PYTHONPATH": f"{tree}/src"}
     run = subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True)
     if mutant is not None:
@@ -219,7 +248,24 @@ def fails(tree: Path, room: str, mutant: Mutant | None = None, limit: float = 36
     if run.returncode in (-signal.SIGKILL, 128 + signal.SIGKILL):
         return "no end"
     failed = re.search(r"^(?:FAILED|ERROR) (.*?)(?: - |$)", run.stdout, re.MULTILINE)
-    return (failed[1] if failed else run.stdout[-300:]) if run.returncode else ""
+    return "" if run.returncode in (0, NO_TESTS) else failed[1] if failed else run.stdout[-300:]
+
+
+@functools.cache
+def limit(tree: Path, tests: tuple[str, ...]) -> float:
+    """Return how many seconds tests may take: three times what they do without a mutant, and some."""
+    begin = time.monotonic()
+    if failed := fails(tree, tests):
+        sys.exit(f"without a mutant a test fails: {failed}")
+    return 10.0 + 3.0 * (time.monotonic() - begin)
+
+
+def noticed(tree: Path, room: str, mutant: Mutant) -> str:
+    """Return which test of a room, or of the whole library, notices a mutant; "" for none."""
+    for clean, tests in zip(stages(room), stages(room, mutant), strict=True):
+        if failed := fails(tree, tests, mutant, limit(tree, clean)):
+            return failed
+    return ""
 
 
 def put(tree: Path, path: Path, content: bytes) -> None:
@@ -238,16 +284,13 @@ def main() -> int:
     room, count, seed = vars(parser.parse_args()).values()
     tried, survivors = chosen(room, count, seed), 0
     with tempfile.TemporaryDirectory() as folder:
-        tree, begin = Path(folder) / "tree", time.monotonic()
+        tree = Path(folder) / "tree"
         shutil.copytree(ROOT, tree, ignore=shutil.ignore_patterns(".git", "__pycache__", ".*cache", "shared"))
-        if failed := fails(tree, room):
-            sys.exit(f"without a mutant the tests of {room} fail: {failed}")
-        limit = 10.0 + 3.0 * (time.monotonic() - begin)  # s
         for mutant in tried:
-            noticed = fails(tree, room, mutant, limit)
-            survivors += not noticed
-            print(f"{mutant.kind} in {mutant.path.name}: {noticed or 'survives'}", flush=True)
-            if not noticed:
+            test = noticed(tree, room, mutant)
+            survivors += not test
+            print(f"{mutant.kind} in {mutant.path.name}: {test or 'survives'}", flush=True)
+            if not test:
                 print("\n".join([*mutant.difference(), mutant.signature()]), flush=True)
     print(f"{room}: {len(tried) - survivors} of {len(tried)} noticed, seed {seed}")
     return 1 if survivors else 0

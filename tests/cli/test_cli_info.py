@@ -18,6 +18,7 @@ from kinetree.cli import main
 from kinetree.cli.commands import info
 from kinetree.cli.terminal import console
 from kinetree.embedded import EMBEDDED
+from kinetree.errors import NonPhysicalInertiaWarning
 from kinetree.joints import Continuous, Prismatic, Revolute
 from kinetree.robot.table import joint_table, kind, massless, missing_limits, tree
 from kinetree.tables import make_table
@@ -132,6 +133,9 @@ def test_tree_guides_axes_and_findings():
     ]
     assert [kind(body) for body in model.bodies] == ["prismatic -x", "continuous (0, 0.6, 0.8)", "revolute y"]
     assert massless(model) == ["without mass, so that forward dynamics is singular: hand"]
+    rotor = Inertia.from_com(0.0, [0, 0, 0], [[1, 0, 0], [0, 2, 0], [0, 0, 3]])  # its mass is counted elsewhere
+    with pytest.warns(NonPhysicalInertiaWarning):
+        assert massless(Robot(model).attach(rotor, "hand").model) == []
     assert [line.split("[/] ")[1] for line in missing_limits(model)] == ["roll", "roll", "roll"]
 
 

@@ -55,6 +55,7 @@ def test_the_name_of_a_joint_is_red_where_it_is_over_its_limit(part, colour):
     picture.add({"tau": tau}, 0.01 * np.arange(10))
     picture.draw(figure)
     assert [panel.title.get_color() for panel in figure.axes if panel.get_visible()] == [colour] * 6
+    assert ("red: samples over them" in figure.get_suptitle()) is (colour == OVER)
 
 
 def test_pictures(cli):

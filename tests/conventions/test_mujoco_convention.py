@@ -74,6 +74,13 @@ def set_state(model: mujoco.MjModel, to: MuJoCo, q: np.ndarray, v: np.ndarray) -
     return data
 
 
+def test_the_length_of_a_quaternion_does_not_matter(ours: Robot, to: MuJoCo) -> None:
+    q, v, _ = ours.random_state(seed=1)
+    longer = to.to_q(q)
+    longer[3:7] *= 3.0
+    np.testing.assert_allclose(to.from_v(longer, to.to_v(q, v)), v, rtol=0, atol=1e-14)
+
+
 def test_bodies_are_in_the_same_places(ours: Robot, theirs: mujoco.MjModel, to: MuJoCo) -> None:
     q, v, _ = ours.random_state(seed=0)
     data = set_state(theirs, to, q, v)

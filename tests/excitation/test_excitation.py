@@ -420,6 +420,7 @@ def test_followers_move_with_their_leader() -> None:
         ({}, {"joints": "A"}, "joints takes a list"),
         ({}, {"joints": ["A", "Z"]}, "no joint 'Z'"),
         ({}, {"start": [0.0, np.nan, 0.0]}, "not finite"),
+        ({}, {"start": [1.8, 0.25, 0.25]}, "A is at 1.8, -1.325 to 1.825 are used"),  # no motion about it has room
         ({}, {"initial": 3}, "initial is an Excitation or a Trajectory"),
         ({}, {"boxes": 3}, "boxes takes a dict of boxes"),
         ({}, {"free": 3}, "free takes a function of configurations"),

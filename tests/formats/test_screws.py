@@ -163,6 +163,15 @@ def test_inertia_that_no_body_has_is_told() -> None:
         model_from_screws([np.eye(4)], [np.diag([1, 1, 3, 1, 1, 1])], np.eye(6)[:, [2]])
 
 
+@pytest.mark.parametrize("unit", [1e-9, 1.0, 1e9])
+def test_what_is_rounding_does_not_depend_on_the_unit_of_mass(unit: float) -> None:
+    M, G, A = random_chain(0)
+    uneven = np.eye(6) + np.eye(6, k=1)
+    assert model_from_screws(M, unit * G * (1.0 + 1e-12 * uneven), A, frame="link").nv == 4
+    with pytest.raises(ModelError, match=r"G\[1\] is no spatial inertia"):
+        model_from_screws(M, unit * G * (1.0 + 1e-6 * uneven), A, frame="link")
+
+
 # -- errors ------------------------------------------------------------------------------------------------------------
 
 ONE = ([np.eye(4)], [np.diag([1.0, 1, 1, 2, 2, 2])], np.eye(6)[:, [2]])

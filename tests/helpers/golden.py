@@ -9,7 +9,8 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 
@@ -18,7 +19,9 @@ from helpers.compiler import ALGORITHMS, Algorithm, Use, batch_text, digest, opt
 from helpers.constraints import exact_mechanism
 from helpers.exact_trees import exact_tree
 from helpers.joints import EXAMPLES
+from helpers.mechanisms import four_bar
 from kinetree.constraints import MECHANISM_ALGORITHMS
+from kinetree.errors import ModelError
 from kinetree.graph import Program
 from kinetree.model import Model
 from kinetree.runtime.spec import Variant
@@ -52,7 +55,10 @@ KINDS: dict[str, Callable[[Program], str]] = {
 
 MECHANISM = "tree with constraints"
 
-SOLVERS = ("inverse_kinematics_solver", "differential_inverse_kinematics")
+WITH_OPTIONS = ("tree of last examples, with friction", MECHANISM)
+"""Robots of which there are programs with all options."""
+
+SOLVERS = ("inverse_kinematics_solver", "differential_inverse_kinematics", "contact_solver")
 
 _NAME = re.compile(r"(?P<label>^[\w.]+(?=:))|(?P<name>[%@][\w.]+)|^(?P<machine>target \w+) = .*", re.MULTILINE)
 
@@ -84,31 +90,55 @@ def algorithms(name: str) -> Mapping[str, Algorithm]:
     return MECHANISM_ALGORITHMS if name == MECHANISM else ALGORITHMS
 
 
-def ways(model: Model, algorithm: Algorithm) -> Iterator[Use]:
-    """Yield the ways to call an algorithm with the default options: the optional inputs left out, then given."""
+def ways(model: Model, algorithm: Algorithm) -> list[Use]:
+    """Return the ways to call an algorithm: the optional inputs left out, given, and then with every option."""
     names = model.frame_names
-    first, *others = uses(algorithm, (names[-1], names[len(names) // 2]), model.joint_names[0])
-    yield first
-    if algorithm.optional:
-        yield others[0]
+    return uses(algorithm, (names[-1], names[len(names) // 2]), model.joint_names[0])
 
 
 def digests(name: str, algorithm: str, kinds: Iterable[str] = KINDS) -> dict[str, dict[str, str]]:
-    """Return for each way to call an algorithm of a robot the digests of the program, and of these kinds of code."""
-    return {way: _of_program(program, kinds) for way, program in programs(name, algorithm).items()}
+    """Return for each way to call an algorithm of a robot the digests of the program, and of these kinds of code.
+
+    Of what is called with other options than the default ones there are digests of programs alone.
+    """
+    default = 1 + bool(algorithms(name)[algorithm].optional)
+    found = enumerate(programs(name, algorithm).items())
+    return {way: _of_program(program, kinds if k < default else ()) for k, (way, program) in found}
 
 
 @lru_cache(maxsize=1)
 def programs(name: str, algorithm: str) -> dict[str, Program]:
-    """Return the optimised program for each way to call an algorithm of a robot."""
+    """Return the optimised program for each way to call an algorithm of a robot; with all options of some robots."""
     model, row = robot(name), algorithms(name)[algorithm]
-    return {f"{name} {row.name}({use.name})": optimize(trace(model, row, use)) for use in ways(model, row)}
+    found = {}
+    for use in ways(model, row)[: None if name in WITH_OPTIONS else 1 + bool(row.optional)]:
+        with suppress(ModelError):  # contacts that jump have no integrator of higher order
+            found[f"{name} {row.name}({use.name})"] = optimize(trace(model, row, use))
+    return found
 
 
 def solver_digests(name: str) -> dict[str, dict[str, str]]:
-    """Return the digests of a function of `SOLVERS`, for UR5's tool."""
-    spec = getattr(kt.load("ur5"), name)("tool0").spec
-    return {f"ur5 {name}(tool0)": _of_program(optimize(spec.trace(Variant((), (), "float64"))), KINDS)}
+    """Return the digests of a function of `SOLVERS`: of UR5's tool, and the programs with all that can be given."""
+    if name == "contact_solver":
+        spec = kt.contact_solver(contacts=1, limits=1, bounded=1).spec
+        variants = {
+            f"{way} {name}(all)": Variant(spec.optional, (("solver", way),), "float64") for way in ("pgs", "admm")
+        }
+        return {use: _of_program(optimize(spec.trace(variant)), ()) for use, variant in variants.items()}
+    tree, mech = kt.Robot(robot("tree of first examples")), four_bar().mech
+    several = {"tool": "pose", "link5": ["position", "orientation"], "link9": "look_at"}
+    made = {
+        "ur5 {}(tool0)": getattr(kt.load("ur5"), name)("tool0"),
+        "tree of first examples {}(all)": getattr(tree, name)(several, fixed=tree.joint_names[:1]),
+        "four-bar {}(all)": getattr(mech, name)({"coupler_tip": "position"}),
+        "four-bar {}(all, fixed)": getattr(mech, name)({"coupler_tip": "position"}, fixed=["motor"]),
+    }
+    found = {}
+    for use, function in made.items():
+        given = function.spec.optional if "all" in use else ()
+        program = optimize(function.spec.trace(Variant(given, (), "float64")))
+        found[use.format(name)] = _of_program(program, () if given else KINDS)
+    return found
 
 
 def _of_program(program: Program, kinds: Iterable[str]) -> dict[str, str]:

@@ -53,8 +53,9 @@ class SlotInOtherUnits(Slot):
         return (first * 1e-12, *others)
 
 
-def test_columns_may_have_any_length() -> None:
-    check(SlotInOtherUnits())
+@pytest.mark.parametrize("joint", [SlotInOtherUnits(), Mimic(Slot(), 2.0, 0.3)])
+def test_columns_may_have_any_length_and_depend_on_a_leader(joint: Joint) -> None:
+    check(joint)
 
 
 def replaced(**parts: Any) -> Any:

@@ -75,6 +75,7 @@ def test_a_log_is_the_same_whole_or_in_blocks(codec: type[Table], robot: kt.Robo
         sizes = [len(part.q) for part in parts]
         assert sizes == [7] * 7 + [1]
     assert np.concatenate([part.tau for part in parts]).tobytes() == log.tau.tobytes()
+    assert [len(part.q) for part in read_log(path, robot, block=1)] == [1] * len(T)
     assert (parts.notes, parts.progress) == (log.notes, pytest.approx(1.0, abs=0.05))
     assert log.notes == ()
 
@@ -100,10 +101,11 @@ def twice(codec: type[Table], folder: Path) -> Path:
     return path
 
 
-def changed(quantity: str, row: int, value: float) -> Callable[[type[Table], Path], Path]:
+def changed(*what: tuple[str, int, float]) -> Callable[[type[Table], Path], Path]:
     def made(codec: type[Table], folder: Path) -> Path:
         arrays = motion()
-        arrays[quantity][(row, 1) if quantity != "t" else row] = value
+        for quantity, row, value in what:
+            arrays[quantity][(row, 1) if quantity != "t" else row] = value
         return written(codec, folder, arrays)
 
     return made
@@ -112,9 +114,15 @@ def changed(quantity: str, row: int, value: float) -> Callable[[type[Table], Pat
 WRONG: dict[str, tuple[Callable[[type[Table], Path], Path], str]] = {
     "cut short": (cut_short, r"not a readable|line 31: 4 fields where 5 are expected"),
     "two alike": (twice, r"'q(\.hip)?' and '(hip|position)' are both q"),
-    "NaN": (changed("q", 7, np.nan), r"(line 9|row 7)[,a-z]* ?column.*knee.*: nan is not a finite number"),
-    "infinite": (changed("tau", 3, -np.inf), r"(line 5|row 3)[,a-z]* ?column.*knee.*: -inf is not a finite number"),
-    "time goes back": (changed("t", 20, 0.11), "time goes back from 0.19 s to 0.11 s"),
+    "NaN": (
+        changed(("q", 7, np.nan), ("tau", 9, np.nan)),
+        r"(line 9|row 7)[,a-z]* ?column.*knee.*: nan is not a finite number",
+    ),
+    "infinite": (
+        changed(("tau", 3, -np.inf), ("q", 5, np.nan)),
+        r"(line 5|row 3)[,a-z]* ?column.*knee.*: -inf is not a finite number",
+    ),
+    "time goes back": (changed(("t", 20, 0.11)), "time goes back from 0.19 s to 0.11 s"),
     "another robot": (lambda codec, folder: written(codec, folder, motion(), "wrist", "gripper"), "hip, (q.)?knee"),
 }
 """What may be wrong with a file of any format, and what is said of it."""

@@ -321,6 +321,16 @@ def test_ten_thousand_links_in_a_row() -> None:
     assert [body.parent for body in model.bodies] == list(range(-1, n - 2))
 
 
+def test_places_that_overflow_are_told() -> None:
+    b, far = ModelBuilder(), [[1, 0, 0, 1e308], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]
+    for link in "abc":
+        b.add_link(link)
+    b.add_joint("j", parent="a", child="b", joint=Fixed(), placement=far)
+    b.add_joint("k", parent="b", child="c", joint=Fixed(), placement=far)
+    with pytest.raises(ModelError, match="the place of link 'c' overflows; the numbers are too large: kilograms and"):
+        b.build()
+
+
 def test_an_identity_placement_is_exact() -> None:
     model: Model = builder("a", "b", joints="a>b").build()
     assert Transform(GeneralRotation(Mat3.of(np.eye(3).tolist())), Vec3(0.0, 0.0, 0.0)) == model.bodies[0].X_T

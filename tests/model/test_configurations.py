@@ -6,6 +6,7 @@ import copy
 import os
 import pickle
 import timeit
+import warnings
 
 import numpy as np
 import pytest
@@ -79,9 +80,12 @@ def test_quaternions_are_unit_ones() -> None:
     dog = kt.load("go2")
     q = dog.random_configuration(seed=0)
     assert dog.with_configuration("any", q).configuration("any").tolist() == q.tolist()
-    for norm in (0.0, 2.0):
+    for norm in (0.0, 2.0, 1e-300, 1e300):
         q[3:7] = [0, 0, 0, norm]
-        with pytest.raises(kt.ArgumentError, match="'any': the quaternion of 'root_joint' is no unit one"):
+        with (
+            warnings.catch_warnings(action="error"),
+            pytest.raises(kt.ArgumentError, match="'any': the quaternion of 'root_joint' is no unit one"),
+        ):
             dog.with_configuration("any", q)
 
 

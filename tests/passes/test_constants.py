@@ -16,6 +16,7 @@ from kinetree.algorithms import ALGORITHMS
 from kinetree.graph import Port
 from kinetree.joints import Revolute
 from kinetree.passes import check_constants, optimize
+from kinetree.scalars.loops import repeat
 from kinetree.tracing.tracer import Tracer
 
 REFUSED: dict[str, Callable[[Any], Any]] = {
@@ -31,6 +32,9 @@ REFUSED: dict[str, Callable[[Any], Any]] = {
     "compared the other way": lambda x: kt.where(x >= 1e-50, 1.0, 2.0),
     "too large": lambda x: x + 1e39,
     "a factor too large": lambda x: x * -1e200,
+    "in a loop": lambda x: repeat(
+        lambda s: [1.0 / (s[0] * s[0] + 1e-300)], [x], until=lambda s: s[0] > 2.0, most=3, like=x
+    )[0],
 }
 TAKEN: dict[str, Callable[[Any], Any]] = {
     "noise in a sum": lambda x: 2.0 + x * 3e-49 + (x * x + 1e-60),

@@ -132,9 +132,10 @@ def test_table_readme_and_files_agree():
         assert f"| {DOF[name]} |" in row
 
 
-def test_unknown_name_is_a_clear_error():
+@pytest.mark.parametrize("of", [embedded_path, embedded_text])
+def test_unknown_name_is_a_clear_error(of):
     with pytest.raises(ModelError, match=r"no embedded robot 'pandas', did you mean 'panda'\?"):
-        embedded_path("pandas")
+        of("pandas")
 
 
 def test_listing_the_robots_imports_nothing_heavy():

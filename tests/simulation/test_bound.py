@@ -64,6 +64,9 @@ def test_calls_with_what_makes_no_sense() -> None:
     ):
         with pytest.raises(ArgumentError, match=message):
             rollout(**wrong)
+    for wrong_time in (True, "now", np.inf):
+        with pytest.raises(ArgumentError, match=f"t0 is {wrong_time!r}, it must be a finite number of seconds"):
+            ROBOT.simulate(kt.State(wrong_time, np.zeros(2), np.zeros(2)), steps=5)
     with pytest.raises(ArgumentError, match="simulation has no argument 'limits'"):
         ROBOT.simulation([0.0, 0.0], steps=5, limits="all")
 

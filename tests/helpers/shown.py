@@ -1,0 +1,107 @@
+"""What people see: figures as text, a line an artist, and printed text, beside what is on file.
+
+Numbers are equal up to rounding, so that another machine's arithmetic changes nothing; all else is equal exactly.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib.colors import to_hex
+
+FOLDER = Path(__file__).parents[1] / "golden" / "shown"
+
+
+def figure_lines(figure: Any) -> Iterator[str]:
+    """Yield what a figure shows: its size, its texts, and of each panel all that is drawn in it."""
+    yield f"figure {numbers(figure.get_size_inches())} '{figure.get_suptitle()}'"
+    for part in [figure, *getattr(figure, "subfigs", [])]:
+        yield from (f"  {line}" for legend in part.legends for line in legend_lines(legend))
+    for ax in figure.axes:
+        if ax.get_visible():
+            yield from axes_lines(ax)
+
+
+def axes_lines(ax: Any) -> Iterator[str]:
+    """Yield what a panel shows."""
+    titles = [ax.get_title(loc) for loc in ("left", "center")]
+    place = f" at {numbers(ax.get_position().bounds)}" if ax.figure.get_layout_engine() is None else ""
+    yield f"axes {titles} size {ax.title.get_size():g} {to_hex(ax.title.get_color())}{place}"
+    for axis in (getattr(ax, f"{x}axis", None) for x in "xyz"):
+        if axis is not None:
+            tick = axis.get_major_ticks()[0].label1
+            name = f"'{axis.get_label_text()}' {axis.label.get_size():g}"
+            yield f"  axis {name} {axis.get_scale()} {numbers(axis.get_view_interval())} ticks {tick.get_size():g}"
+    before = ""
+    for line in ax.lines:
+        x, *others = line.get_data_3d() if hasattr(line, "get_data_3d") else line.get_data()
+        style = f"{line.get_linewidth():g} {line.get_linestyle()} {line.get_marker()} {line.get_markersize():g}"
+        name = "" if line.get_label().startswith("_") else line.get_label()
+        along, before = summary(x) if summary(x) != before else "as above", summary(x)
+        yield f"  line '{name}' {to_hex(line.get_color())} {style} {along}"
+        yield from (f"    {summary(values)}" for values in others)
+    for lines in ax.collections:
+        paths = lines.get_paths() if not hasattr(lines, "_segments3d") else []
+        places = np.concatenate([path.vertices for path in paths]) if paths else np.zeros((0, 2))
+        drawn = f"{sorted({to_hex(c) for c in lines.get_edgecolor()})} {numbers(lines.get_linewidth())}"
+        yield f"  {type(lines).__name__} of {len(paths)} {drawn}"
+        yield from (f"    {summary(values)}" for values in places.T)
+    for patch in ax.patches:
+        corners = patch.get_patch_transform().transform(patch.get_path().vertices)
+        yield f"  patch {to_hex(patch.get_facecolor())} {numbers([*corners.min(axis=0), *corners.max(axis=0)])}"
+    if ax.get_legend() is not None:
+        yield from (f"  {line}" for line in legend_lines(ax.get_legend()))
+
+
+def legend_lines(legend: Any) -> Iterator[str]:
+    """Yield the texts of a legend, in one line."""
+    texts = [f"{text.get_text()}' {text.get_size():g} '" for text in [legend.get_title(), *legend.get_texts()]]
+    yield f"legend '{''.join(texts)}'"
+
+
+def numbers(values: Iterable[float]) -> str:
+    """Return numbers with six digits."""
+    return " ".join(f"{x:.6g}" for x in np.ravel(values))
+
+
+def summary(values: Any) -> str:
+    """Return how many values there are, the first, the last, the least, the largest, and a sum of all sizes."""
+    x = np.asarray(values, dtype=float)
+    known = x[np.isfinite(x)]
+    if not known.size:
+        return f"{x.size}"
+    weighed = np.abs(known) @ np.linspace(1.0, 2.0, known.size)
+    return f"{x.size} {numbers([known[0], known[-1], known.min(), known.max(), weighed])}"
+
+
+def differences(now: str, before: str) -> list[str]:
+    """Return the lines that differ, of words that are not equal and numbers that differ by more than rounding."""
+    return [
+        f"{k}: {old!r} is now {new!r}"
+        for k, (new, old) in enumerate(zip_longest(now.splitlines(), before.splitlines(), fillvalue=""), start=1)
+        if not alike(new, old)
+    ]
+
+
+def alike(new: str, old: str) -> bool:
+    """Return whether two lines are equal but for the last digits of numbers."""
+    pairs = [*zip_longest(new.split(" "), old.split(" "), fillvalue="")]
+    return new == old or all(a == b or _near(a, b) for a, b in pairs)
+
+
+def _near(a: str, b: str) -> bool:
+    try:
+        return math.isclose(float(a), float(b), rel_tol=1e-4, abs_tol=1e-9)
+    except ValueError:
+        return False
+
+
+def stored(name: str) -> str:
+    """Return what is on file."""
+    path = FOLDER / f"{name}.txt"
+    return path.read_text(encoding="utf-8") if path.exists() else ""
