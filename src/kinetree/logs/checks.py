@@ -20,8 +20,8 @@ SATURATED = 0.02
 CONSTANT = 1e-9
 """Forces that change by less than this part of their size do so by the rounding of filters."""
 
-BESIDE = 4.0
-"""How many times as often as the value beside it: one that is quantised is at each of its values for a while."""
+BESIDE = 8.0
+"""How many times as often as any of the five values next to it: a quantised force rests at each of its values for a while."""
 
 
 class Recorded(NamedTuple):
@@ -54,11 +54,11 @@ def saturated(seen: Recorded) -> Iterator[Found]:
 
 
 def _at_an_end(x: Array) -> float:
-    """Return the part of the samples at the greatest or the least value, 0 where the value beside it is as frequent."""
+    """Return the part of the samples at the greatest or the least value, 0 where a value near it is as frequent."""
     values, counts = np.unique(x[np.isfinite(x)], return_counts=True)
     if len(values) < 3 or values[-1] - values[0] <= CONSTANT * np.abs(values).max():
         return 0.0
-    ends = [n for n, beside in ((counts[0], counts[1]), (counts[-1], counts[-2])) if n > max(2, BESIDE * beside)]
+    ends = [x[0] for x in (counts, counts[::-1]) if x[0] > max(2, BESIDE * x[1:6].max())]
     return max(ends, default=0) / len(x)
 
 
