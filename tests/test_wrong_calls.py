@@ -96,7 +96,7 @@ def test_errors_of_their_own_code_stay_as_they_are() -> None:
         ),
         (
             lambda r: r.inverse_kinematics("x", "tool0"),
-            "target has dtype <U1, which is no real number: give floats or .*s$",
+            "target has dtype <U1, which is not a real number: give floats or .*s$",
         ),
         (lambda r: r.inverse_kinematics({}), "no target is given: the dict of targets by frame is empty"),
         (lambda r: r.gravity_forces(r.neutral(), q=r.neutral()), "gravity_forces got q twice, by position and by name"),

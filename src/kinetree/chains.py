@@ -115,7 +115,7 @@ def from_screws() -> None:
     Raises
     ------
     ModelError
-        If something is no pose, inertia or screw; the message says which.
+        If something is not a pose, inertia or screw; the message says which.
 
     References
     ----------

@@ -82,7 +82,7 @@ class ScrewChain:
                 )
             home, moved = (body.joint.jcalc([q], [1.0]) for q in (0.0, 1.0))
             if not np.allclose([*home.S[0]], [*moved.S[0]], rtol=0, atol=1e-12):
-                raise ModelError(f"the axis of joint {body.joint_name!r} moves in its body: it is no screw")
+                raise ModelError(f"the axis of joint {body.joint_name!r} moves in its body: it is not a screw")
             I, com = body.inertia, np.eye(4)
             if I.m > 0.0:
                 com[:3, 3] = np.array([*I.h]) / I.m

@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 WIDE = 100_000
-"""Columns of an output that is no terminal: nothing is cut or wrapped there."""
+"""Columns of an output that is not a terminal: nothing is cut or wrapped there."""
 
 GAP = 2
 """Blanks between the columns of a table."""

@@ -79,11 +79,11 @@ def real_array(
     try:
         array = np.asarray(value)
     except (TypeError, ValueError) as reason:
-        raise error(f"{what} is no array of numbers: {reason}") from None
+        raise error(f"{what} is not an array of numbers: {reason}") from None
     if isinstance(value, Mapping):
         raise error(f"{what} is a dict, where one array is needed: np.array(list(d.values())) if the order is right")
     if array.dtype.kind not in "fiu":
-        raise error(f"{what} has dtype {array.dtype}, which is no real number: give floats or integers")
+        raise error(f"{what} has dtype {array.dtype}, which is not a real number: give floats or integers")
     lead = array.ndim - len(shape)
     fits = lead >= 0 and all(n is None or n == m for n, m in zip(shape, array.shape[lead:], strict=True))
     if not fits or (lead > 0 and not batch):

@@ -1,6 +1,6 @@
 """Kernels for other processors, linked by zig and run by QEMU, have the bits of this machine's.
 
-QEMU's user mode (Debian's ``qemu-user``) is no Python package: where it is not installed, nothing can run this code.
+QEMU's user mode (Debian's ``qemu-user``) is not a Python package: where it is not installed, nothing can run this code.
 """
 
 from __future__ import annotations

@@ -86,6 +86,6 @@ def test_the_observer_is_the_old_one_afterwards(capsys):
         1 / 0  # noqa: B018
     assert kernels.observer is before
     with Working("", "ur5", shown=True):
-        assert kernels.observer is before, "standard error is no terminal here"
+        assert kernels.observer is before, "standard error is not a terminal here"
         kt.load("ur5").mass_matrix([0.0] * 6)
     assert capsys.readouterr().err == ""

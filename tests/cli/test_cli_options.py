@@ -67,7 +67,7 @@ def test_a_payload_is_at_the_end_of_a_chain_unless_it_is_said_where(kinetree):
     np.testing.assert_array_equal(state["tau"], robot.inverse_dynamics(state["q"], state["v"], state["a"]))
     code, _, err = kinetree("inverse-dynamics", "go2", "--payload", "3")
     assert code == 1
-    assert "--payload: go2 is no single chain; say where, as in 1.5@" in err
+    assert "--payload: go2 is not a single chain; say where, as in 1.5@" in err
     code, out, _ = kinetree("inverse-dynamics", "ur5", "--duration", "0.1", "--payload", "3@base_link")
     assert code == 0
     assert "warning: --payload has no effect: base_link is fixed to the world" in out
@@ -85,16 +85,16 @@ def test_exported_functions_count_them_too(kinetree):
 @pytest.mark.parametrize(
     ("option", "value", "message"),
     [
-        ("--payload", "-1", "'-1' is no payload: give a mass ≥ 0, as in 1.5 or 1.5,0,0,0.1@tool"),
-        ("--payload", "1,2@hand", "'1,2@hand' is no payload"),
-        ("--payload", "heavy", "'heavy' is no payload"),
-        ("--payload", "1,0,0,nan", "'1,0,0,nan' is no payload"),
+        ("--payload", "-1", "'-1' is not a payload: give a mass ≥ 0, as in 1.5 or 1.5,0,0,0.1@tool"),
+        ("--payload", "1,2@hand", "'1,2@hand' is not a payload"),
+        ("--payload", "heavy", "'heavy' is not a payload"),
+        ("--payload", "1,0,0,nan", "'1,0,0,nan' is not a payload"),
         ("--window", "4", "4 is out of range, it must be an integer ≥ 5"),
-        ("--window", "7.5", "'7.5' is no number, it must be an integer ≥ 5"),
+        ("--window", "7.5", "'7.5' is not a number, it must be an integer ≥ 5"),
         ("--rate", "0", "0 is out of range, it must be a number > 0"),
         ("--duration", "inf", "inf is out of range, it must be a number > 0"),
         ("--seed", "-3", "-3 is out of range, it must be an integer ≥ 0"),
-        ("--gravity", "nan", "'nan 0 0' is no gravity: give three numbers"),
+        ("--gravity", "nan", "'nan 0 0' is not a gravity: give three numbers"),
     ],
 )
 def test_an_option_out_of_range_names_the_range(kinetree, option, value, message):

@@ -191,7 +191,7 @@ def test_active_may_be_bools(linkage: kt.Mechanism, states: tuple[Array, ...]) -
             np.testing.assert_allclose(found.f, wide.f, rtol=1e-3, atol=1e-3)
     assert wide.f.dtype == np.float64
     assert linkage.mobility(states[0][0], active=[True, False]).rank == 2
-    with pytest.raises(kt.ArgumentError, match="restitution has dtype bool, which is no real number"):
+    with pytest.raises(kt.ArgumentError, match="restitution has dtype bool, which is not a real number"):
         linkage.impulse(*states[:2], contacts=Given(restitution=on))
 
 

@@ -168,7 +168,7 @@ def test_what_is_rounding_does_not_depend_on_the_unit_of_mass(unit: float) -> No
     M, G, A = random_chain(0)
     uneven = np.eye(6) + np.eye(6, k=1)
     assert model_from_screws(M, unit * G * (1.0 + 1e-12 * uneven), A, frame="link").nv == 4
-    with pytest.raises(ModelError, match=r"G\[1\] is no spatial inertia"):
+    with pytest.raises(ModelError, match=r"G\[1\] is not a spatial inertia"):
         model_from_screws(M, unit * G * (1.0 + 1e-6 * uneven), A, frame="link")
 
 
@@ -182,8 +182,8 @@ ONE = ([np.eye(4)], [np.diag([1.0, 1, 1, 2, 2, 2])], np.eye(6)[:, [2]])
     [
         (ONE[0] * 3, ONE[1], ONE[2], {}, "M has 3 poses: 1 joints take 1, or 2 with the tool's pose"),
         ([np.diag([1.0, 1, -1, 1])], ONE[1], ONE[2], {}, r"M\[1\] is not a pose"),
-        (ONE[0], [np.diag([1.0, 1, 1, 2, 2, 3])], ONE[2], {}, r"G\[1\] is no spatial inertia"),
-        (ONE[0], [np.diag([1.0, 1, 1, 2, 2, 2]) + np.eye(6, k=1)], ONE[2], {}, r"G\[1\] is no spatial inertia"),
+        (ONE[0], [np.diag([1.0, 1, 1, 2, 2, 3])], ONE[2], {}, r"G\[1\] is not a spatial inertia"),
+        (ONE[0], [np.diag([1.0, 1, 1, 2, 2, 2]) + np.eye(6, k=1)], ONE[2], {}, r"G\[1\] is not a spatial inertia"),
         (ONE[0], ONE[1], np.zeros((6, 1)), {}, "screw 1 is zero"),
         (ONE[0], ONE[1], ONE[2].T, {}, r"screws, one a column, has shape .1, 6., \(6, n\) is needed"),
         (ONE[0], ONE[1], ONE[2] * np.nan, {}, "screws, one a column, must be finite numbers"),

@@ -218,7 +218,7 @@ def test_an_original_with_the_same_names_and_other_lengths() -> None:
     assert longer != embedded_text("ur5")
     with pytest.raises(kt.ModelError, match="original is another robot's file: the placement of wrist_1_joint"):
         kt.load("ur5").to_urdf(longer)
-    with pytest.raises(kt.FormatError, match="is no URDF file"):
+    with pytest.raises(kt.FormatError, match="is not a URDF file"):
         kt.load(ROCK).to_urdf(ROCK)
 
 

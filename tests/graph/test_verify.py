@@ -1,4 +1,4 @@
-"""What is no program is refused by name; what the tracer and every pass make is one."""
+"""What is not a program is refused by name; what the tracer and every pass make is one."""
 
 from __future__ import annotations
 
@@ -84,14 +84,17 @@ CORRUPT = {
     "an argument of its own": (with_node(4, Node("mul", (0, 4))), "node 4, mul(0, 4): an argument is not made before"),
     "a later argument": (with_node(3, Node("add", (0, 4))), "node 3, add(0, 4): an argument is not made before"),
     "a negative argument": (with_node(3, Node("add", (0, -1))), "node 3, add(0, -1): an argument is not made before"),
-    "a constant that is no float": (with_node(2, Node("const", (), 2)), "node 2, const(2): the payload of a constant"),
+    "a constant that is not a float": (
+        with_node(2, Node("const", (), 2)),
+        "node 2, const(2): the payload of a constant",
+    ),
     "a constant without a value": (with_node(2, Node("const", ())), "node 2, const(): the payload of a constant"),
     "a signed zero": (with_node(2, Node("const", (), -0.0)), "node 2, const(-0.0): the payload of a constant"),
     "an input of no entry": (with_node(1, Node("input", (), (0, 2))), "node 1, input((0, 2)): no input port has"),
     "an input of no port": (with_node(1, Node("input", (), (1, 0))), "node 1, input((1, 0)): no input port has"),
     "an input by name": (with_node(1, Node("input", (), "x")), "node 1, input('x'): the payload of an input is"),
     "a payload too many": (with_node(3, Node("add", (0, 1), 1.0)), "node 3, add(1.0): add has no payload"),
-    "an exact value that is no arithmetic": (with_node(3, Node("rint", (0,), "exact")), "rint has no payload"),
+    "an exact value that is not an arithmetic": (with_node(3, Node("rint", (0,), "exact")), "rint has no payload"),
     "two equal nodes": (with_node(4, Node("add", (0, 1))), "node 4, add(0, 1): it is equal to node 3"),
     "outputs of one name": (having(outputs=(Port("y", ()), Port("y", (2,)))), "two ports have one name: y, y"),
     "a result too few": (having(results=((3,),)), "there are 2 outputs, and results of 1"),

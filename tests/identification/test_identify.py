@@ -102,7 +102,7 @@ def test_a_solver_of_cone_programmes_finds_the_same(
     apart = np.abs(ours.consistent_values - theirs.consistent_values)
     assert (apart < np.sqrt(2.0 * theirs.gap) * ours.std).all(), "what such a gap allows"
     np.testing.assert_allclose(ours.parameters, theirs.parameters, rtol=1e-3, atol=1e-4)
-    assert np.abs(ours.consistent_values - ours.values).max() > 1e-3, "the estimate alone is no set of bodies"
+    assert np.abs(ours.consistent_values - ours.values).max() > 1e-3, "the estimate alone is not a set of bodies"
 
 
 def test_noise_in_the_motion_bends_least_squares_alone(arm: kt.Robot, motion: tuple[Array, ...]) -> None:

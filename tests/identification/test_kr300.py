@@ -33,7 +33,7 @@ def test_what_one_motion_tells_of_another(motions: dict[str, Samples], trained: 
     free = fit.validate(motions[validated], consistent=False).relative
     assert free.max() > 0.7, "least squares alone overfits"
     assert (np.linalg.eigvalsh(pseudo_inertia(fit.parameters[:60].reshape(-1, 10))) > 0.0).all()
-    assert (fit.correlation_time > 1.5).all(), "what gears do is no white noise"
+    assert (fit.correlation_time > 1.5).all(), "what gears do is not a white noise"
 
 
 def test_the_direction_of_sliding_explains_the_friction(motions: dict[str, Samples]) -> None:

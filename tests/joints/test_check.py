@@ -97,7 +97,7 @@ MISTAKES: dict[str, tuple[type[Joint], dict[str, Any], str]] = {
     "names": (Slot, {"q_names": ("x", "y")}, "q_names has 2 names for the 1 entries of q"),
     "neutral": (Slot, {"neutral": lambda self: (0.0, 0.0)}, r"neutral\(\) is \(0.0, 0.0\): it must be nq = 1"),
     "result": (Slot, {"jcalc": lambda self, q, v: None}, "jcalc returns a NoneType: it must be JointState"),
-    "S is no tuple": (
+    "S is not a tuple": (
         Slot,
         {"jcalc": replaced(S=lambda self, q, v: column(0, 0, 0, 0, 0, 1))},
         r"S is Motion\(.*it must be a tuple of nv = 1 Motions, as \(S,\)",
@@ -216,7 +216,7 @@ def test_each_mistake_is_told(base: type[Joint], members: dict[str, Any], messag
 
 
 def test_values_may_be_chosen() -> None:
-    """By `select` in all comparisons, of all scalars; where `np.array` takes no arrays, that is no mistake."""
+    """By `select` in all comparisons, of all scalars; where `np.array` takes no arrays, that is not a mistake."""
 
     @dataclass(frozen=True)
     class Mine(Slot):
@@ -295,7 +295,9 @@ def test_what_is_no_value() -> None:
         nq, nv = 1, 1
         jcalc, constraint_subspace = Slot.jcalc, Slot.constraint_subspace
 
-    with pytest.raises(kt.ModelError, match=r"Plain is no dataclass: write @dataclass\(frozen=True\) above `class Pl"):
+    with pytest.raises(
+        kt.ModelError, match=r"Plain is not a dataclass: write @dataclass\(frozen=True\) above `class Pl"
+    ):
         check(Plain())
     with pytest.raises(kt.ModelError, match=r"Changing is a dataclass that can change.*@dataclass\(frozen=True\)"):
         check(Changing())

@@ -153,7 +153,7 @@ def test_parameters_that_are_no_fields_are_refused() -> None:
         def computed(self) -> float:
             return 2.0
 
-    for joint, what in ((Plain(), "Plain is no dataclass"), (Geared(2.0), "ratio is no field")):
+    for joint, what in ((Plain(), "Plain is not a dataclass"), (Geared(2.0), "ratio is not a field")):
         with pytest.raises(kt.ModelError, match=rf"joint 'slot': .*{what}.*@dataclass\(frozen=True\)"):
             robot(joint)
     joint = Renamed((0, 0, 1))

@@ -243,8 +243,11 @@ def test_friction_counts_only_when_asked_for() -> None:
 @pytest.mark.parametrize(
     ("ask", "message"),
     [
-        (lambda r: r.with_base_pose("upright"), "base_pose has dtype <U7, which is no real number"),
-        (lambda r: r.attach(Inertia.zero(), r.model.root, placement=[[1], [1, 2]]), "placement is no array of numbers"),
+        (lambda r: r.with_base_pose("upright"), "base_pose has dtype <U7, which is not a real number"),
+        (
+            lambda r: r.attach(Inertia.zero(), r.model.root, placement=[[1], [1, 2]]),
+            "placement is not an array of numbers",
+        ),
         (lambda r: r.with_friction(smoothing="little"), "smoothing is 'little', it must be a positive number"),
         (lambda r: r.with_friction(smoothing=float("nan")), "smoothing is nan, it must be a positive number"),
     ],

@@ -84,7 +84,7 @@ def test_quaternions_are_unit_ones() -> None:
         q[3:7] = [0, 0, 0, norm]
         with (
             warnings.catch_warnings(action="error"),
-            pytest.raises(kt.ArgumentError, match="'any': the quaternion of 'root_joint' is no unit one"),
+            pytest.raises(kt.ArgumentError, match="'any': the quaternion of 'root_joint' is not normalised"),
         ):
             dog.with_configuration("any", q)
 

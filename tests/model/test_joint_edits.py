@@ -141,7 +141,7 @@ def test_followers_keep_their_limits_which_narrow_those_of_their_leader():
     [
         (lambda r: r.with_joint_physics(damping={"trun": 1}), "no joint 'trun', did you mean 'turn'"),
         (lambda r: r.with_joint_physics(damping=[1, 2]), r"damping has shape \(2,\): give one number, \(10,\)"),
-        (lambda r: r.with_joint_physics(damping=True), "damping has dtype bool, which is no real number"),
+        (lambda r: r.with_joint_physics(damping=True), "damping has dtype bool, which is not a real number"),
         (lambda r: r.with_joint_physics(friction={"turn": -1}), "friction of joint 'turn' is -1.0, and cannot"),
         (lambda r: r.with_joint_physics(armature={"turn": np.nan}), "armature of joint 'turn' holds a number"),
         (lambda r: r.with_joint_physics(gear_ratio=2), "gear_ratio is given without rotor_inertia"),
@@ -161,7 +161,7 @@ def test_followers_keep_their_limits_which_narrow_those_of_their_leader():
             lambda r: r.with_joint_physics(rotor_inertia={"turn": 1e300}, gear_ratio=1e300),
             "gear_ratio² · rotor_inertia of joint 'turn' overflows",
         ),
-        (lambda r: r.with_joint_physics(damping="much"), "damping has dtype <U4, which is no real number"),
+        (lambda r: r.with_joint_physics(damping="much"), "damping has dtype <U4, which is not a real number"),
         (
             lambda r: r.with_joint_physics(stiffness={"bend": 2}),
             "joint 'bend' has 2 degrees of freedom: only joints with one have springs",

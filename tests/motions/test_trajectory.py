@@ -32,7 +32,7 @@ def robot() -> kt.Robot:
 
 
 def smooth(robot: kt.Robot, t: np.ndarray, seed: int = 0) -> Sample:
-    """Return a motion that is no polynomial in anybody's coordinates, by differences of the order 8."""
+    """Return a motion that is not a polynomial in anybody's coordinates, by differences of the order 8."""
     rng = np.random.default_rng(seed)
     q0, x, y = robot.random_configuration(seed=seed), *rng.uniform(-1, 1, (2, robot.nv))
 

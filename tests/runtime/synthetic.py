@@ -1,4 +1,4 @@
-"""A small function that is no robot, for the tests of the runtime, and the same in plain NumPy."""
+"""A small function that is not a robot, for the tests of the runtime, and the same in plain NumPy."""
 
 from __future__ import annotations
 

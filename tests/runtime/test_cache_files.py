@@ -69,7 +69,7 @@ def failing_open(error):
 PROBLEMS = {
     "owner": (another_user, r"belongs to user \d+, and this is user \d+"),
     "mode": (writable_by_others, r"others may write to .*cache \(mode 777; chmod go-w would do\)"),
-    "file": (a_file, "cache is no directory"),
+    "file": (a_file, "cache is not a directory"),
     "no home": (homeless, "there is no home directory"),
     "no permission": (cannot_be_made, r"cache cannot be made \(Permission denied\)"),
     "read-only": (failing_open(errno.EROFS), r"cache cannot be written \(Read-only file system\)"),

@@ -191,7 +191,7 @@ WRONG = {
     "float16 out": lambda f: f(X, Y, Z, out=np.empty(N, np.float16)),
     "short out": lambda f: f(X, Y, Z, out=np.empty(N - 1)),
     "read-only out": lambda f: f(X, Y, Z, out=frozen(X)),
-    "out is no array": lambda f: f(X, Y, Z, out=[0.0] * N),
+    "out is not an array": lambda f: f(X, Y, Z, out=[0.0] * N),
     "unknown name": lambda f: f(X, Y, Z, into=np.empty(N)),
     "twice": lambda f: f(X, Y, Z, z=Z),
     "twice, then in order": lambda f: f(X, Y, y=Y, z=Z),

@@ -95,7 +95,7 @@ WRONG = {
     "unknown part": (lambda f: f(V, frame="frame_1", parts=["hop"]), "no joint 'hop', did you mean 'hip'"),
     "refused part": (lambda f: f(V, frame="frame_1", parts=["hip", "toe"]), "'toe' follows 'knee': name that one"),
     "no sequence": (lambda f: f(V, frame="frame_1", parts=3), "parts is 3, it must be a sequence of names of joints"),
-    "no names": (lambda f: f(V, frame="frame_1", parts=[1]), "parts has 1 in it, which is no name of a joint"),
+    "no names": (lambda f: f(V, frame="frame_1", parts=[1]), "parts has 1 in it, which is not a name of a joint"),
     "count": (lambda f: f.op_count, "scaled needs frame="),
     "warmup": (lambda f: f.warmup(), "scaled needs frame="),
     "listing": (lambda f: f.listing(frame="x"), "no frame 'x'"),

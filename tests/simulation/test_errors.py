@@ -95,7 +95,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"controller": kt.Controller(hold, over_time={"kd": np.ones(9)})}, "no argument 'kd'"),
     ({"controller": compiled(lambda q: np.ones(3))}, r"joint forces of shape \(3,\), this robot has nv = 2"),
     ({"controller": compiled(lambda q: {"u": q, "w": q})}, "one must be named 'tau'"),
-    ({"controller": compiled(lambda q: {"tau": q, "w": q})}, "returns 'w', which is no argument of its own"),
+    ({"controller": compiled(lambda q: {"tau": q, "w": q})}, "returns 'w', which is not an argument of its own"),
     ({"controller": compiled(lambda q, w: {"tau": q, "w": w[0]}, w=2)}, r"takes w of shape \(2,\) and returns one"),
     ({"controller": compiled(lambda q, t: q * t, t=2)}, r"takes t of shape \(2,\), the simulation gives \(\)"),
     ({"controller": ROBOT.jacobian}, "jacobian has options that must be chosen first"),

@@ -106,7 +106,7 @@ def test_a_direction(direction: int, expected: float) -> None:
 
 
 def test_a_bouncing_ball() -> None:
-    """Begun anew at each bounce, where the condition is zero: which is no event of the new motion."""
+    """Begun anew at each bounce, where the condition is zero: which is not an event of the new motion."""
     r, h, restitution = single("ball"), 1.0, 0.8
     ground = kt.Event(condition("ball", "height"), stop=True, direction=-1, name="ground")
     q, v, t = np.array([h]), np.array([0.0]), 0.0
@@ -413,7 +413,7 @@ def test_events_that_cannot_be() -> None:
         (lambda: kt.Event(good, stop="no"), "stop is 'no', it must be True or False"),
         (lambda: run([vector]), r"'vector': vector returns .* \(1,\): it must be one number"),
         (lambda: run([wide]), r"event 'wide': wide takes v of shape \(3,\), the simulation gives"),
-        (lambda: run([stepped]), "stepped takes dt, which is no part of a state"),
+        (lambda: run([stepped]), "stepped takes dt, which is not a part of a state"),
         (lambda: run([good, kt.Event(good, stop=True)]), "'height' is the name of two; name= gives another one"),
         (
             lambda: run([good, kt.Event(r.compile(lambda q, floor=1.0: q[0] - floor, name="other"))]),

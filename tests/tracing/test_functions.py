@@ -152,7 +152,7 @@ REFUSED = {
     "max": (lambda x: max(x[0], x[1]), r"kt\.maximum"),
     "array": (lambda x: np.maximum(np.array([x[0], x[1]]), 0.0), r"kt\.maximum.*np\.stack"),
     "float": (lambda x: float(x[0]), r"not those of math"),
-    "int": (lambda x: int(x[0]), r"is no number"),
+    "int": (lambda x: int(x[0]), r"is not a number"),
     "math": (lambda x: math.sin(x[0]), r"the functions of NumPy, not those of math"),
     "index": (lambda x: [1.0, 2.0][x[0]], r"indices|index"),
     "pinv": (lambda x: np.linalg.pinv(x.reshape(2, 2)), r"np\.linalg\.pinv.*kt\.solve_spd"),

@@ -51,7 +51,7 @@ def _reader(name: str, said: Option) -> Callable[[str], Any]:
         except ArgumentError as error:
             raise argparse.ArgumentTypeError(str(error)) from None
         except ValueError:
-            raise argparse.ArgumentTypeError(f"{text!r} is no number") from None
+            raise argparse.ArgumentTypeError(f"{text!r} is not a number") from None
 
     return read
 
@@ -110,7 +110,7 @@ def number(kind: type[int] | type[float], relation: str = "", bound: float = 0) 
         try:
             value = kind(text)
         except ValueError:
-            raise argparse.ArgumentTypeError(f"{text!r} is no number, it must be {wanted}") from None
+            raise argparse.ArgumentTypeError(f"{text!r} is not a number, it must be {wanted}") from None
         inside = {"": True, "≥": value >= bound, ">": value > bound}[relation]
         if not math.isfinite(value) or not inside:
             raise argparse.ArgumentTypeError(f"{text} is out of range, it must be {wanted}")
@@ -143,13 +143,13 @@ def _floats(text: str, *counts: int, least: float = -math.inf) -> list[float]:
     return found
 
 
-@reads("is no gravity: give three numbers, as in 0,0,-1.62")
+@reads("is not a gravity: give three numbers, as in 0,0,-1.62")
 def gravity(text: str) -> tuple[float, ...]:
     """Return the three numbers of gravity."""
     return tuple(_floats(",".join(text.replace(",", " ").split()), 3))
 
 
-@reads("is no payload: give a mass ≥ 0, as in 1.5 or 1.5,0,0,0.1@tool")
+@reads("is not a payload: give a mass ≥ 0, as in 1.5 or 1.5,0,0,0.1@tool")
 def point_mass(text: str) -> tuple[float, list[float], str]:
     """Return mass, place and frame of a payload; place and frame are empty where none is given."""
     numbers, _, frame = text.partition("@")
@@ -159,7 +159,7 @@ def point_mass(text: str) -> tuple[float, list[float], str]:
     return mass, place, frame
 
 
-@reads("is no load: give a log, a mass and a frame, as in held.csv=5@flange")
+@reads("is not a load: give a log, a mass and a frame, as in held.csv=5@flange")
 def load(text: str) -> tuple[str, tuple[float, list[float], str]]:
     """Return the log and the payload, with its frame, of ``held.csv=5,0,0,0.1@flange``; of a mass alone no place."""
     log, _, what = text.rpartition("=")

@@ -71,4 +71,4 @@ def _last_body(robot: Robot) -> str:
     ends = [body.name for k, body in enumerate(robot.model.bodies) if k not in carrying]
     if len(ends) == 1:
         return ends[0]
-    raise ArgumentError(f"--payload: {robot.name} is no single chain; say where, as in 1.5@{robot.frame_names[-1]}")
+    raise ArgumentError(f"--payload: {robot.name} is not a single chain; say where, as in 1.5@{robot.frame_names[-1]}")

@@ -10,7 +10,7 @@ from kinetree.options import Check, count, option, positive, value
 
 
 def _if_known(check: Check) -> Check:
-    """Return a check that passes over what is no number yet: arguments of functions that are being compiled."""
+    """Return a check that passes over what is not a number yet: arguments of functions that are being compiled."""
 
     def checked(name: str, given: Any) -> Any:
         return check(name, given) if isinstance(given, Real | str) else given

@@ -15,7 +15,7 @@ class StoppedFriction(ForceSet):
     """Friction of a limited size and two stops, of one joint: both along one row, which is half as many.
 
     ``λ = φ + ψ``: the friction φ as in an `Interval`, and ψ ≥ 0 only where ``σ = −below``, ψ ≤ 0 only where
-    ``σ = above``. So λ is no projection, but the nearest point of a convex function, which is how far the stops are:
+    ``σ = above``. So λ is not a projection, but the nearest point of a convex function, which is how far the stops are:
     ``b |σ|`` between them.
 
     Attributes

@@ -13,7 +13,7 @@ from kinetree.robot import Robot
 from kinetree.validation import Array
 
 NEAR = 1e-3
-"""What is nearer to a body's origin than this (m) is no line."""
+"""What is nearer to a body's origin than this (m) is not a line."""
 
 
 @dataclass(frozen=True, eq=False)

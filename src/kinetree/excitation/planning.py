@@ -244,7 +244,7 @@ def _continued(problem: Problem, inside: Array, first: int, initial: Any, robot:
     off = np.abs(series.basis(t)[0] @ X.T - q).max()
     if off > 1e-6:
         raise ArgumentError(
-            f"initial is no motion of this period, harmonics, periods and ramp: the nearest is {off:.2g} away"
+            f"initial is not a motion of this period, harmonics, periods and ramp: the nearest is {off:.2g} away"
         )
     X[:, :first] = inside[:, :first]
     for part in (1e-6, 1e-4, 1e-3, 1e-2, 0.1, 0.5, 0.9, 0.99):

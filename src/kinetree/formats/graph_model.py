@@ -48,7 +48,7 @@ def model_of(
     Raises
     ------
     FormatError
-        If it is no tree, a number overflows, or a joint mimics one that it cannot follow, or cannot mimic any.
+        If it is not a tree, a number overflows, or a joint mimics one that it cannot follow, or cannot mimic any.
     ModelError
         If an argument is wrong.
     """

@@ -135,7 +135,7 @@ def _coordinates(body: Body, value: JointValue) -> Sequence[float]:
     except ZeroDivisionError:
         unit = []
     if not unit or any(x != x for x in unit):
-        raise element.error("its quaternion is zero, which is no orientation: '0 0 0 1' is none at all")
+        raise element.error("its quaternion is zero, which is not an orientation: '0 0 0 1' is none at all")
     return unit
 
 

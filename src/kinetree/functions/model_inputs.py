@@ -104,7 +104,7 @@ def payload(frame: str, name: str | None = None) -> ModelInput:
     """Return the argument that is the inertia of something held at a frame, added to what is there.
 
     Its value has shape (..., 10): ``(m, m c_x, m c_y, m c_z, I_xx, I_xy, I_yy, I_xz, I_yz, I_zz)`` about the frame's
-    origin and in its axes; a `kinetree.Inertia` is such a value too. All zero is no payload.
+    origin and in its axes; a `kinetree.Inertia` is such a value too. All zero is not a payload.
 
     Parameters
     ----------

@@ -183,7 +183,7 @@ def compile(
     Raises
     ------
     ArgumentError
-        If the shape of an argument is not known, or what the function returns is no array.
+        If the shape of an argument is not known, or what the function returns is not an array.
         When called, if a value that the function takes from around it (a global, an attribute, an array) has changed
         since its first trace, and a further variant would have to be traced; or if a function of the robot, named or
         given as `function`, does not depend on one of `inputs`.

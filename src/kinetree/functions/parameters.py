@@ -192,7 +192,7 @@ def _default(function: str, name: str, value: object, shape: tuple[int, ...]) ->
         made = np.array(np.broadcast_to(np.asarray(value, np.float64), shape))
     except (TypeError, ValueError):
         raise ArgumentError(
-            f"{function}: the default of {name} is {value!r}, which is no number or array of shape {shape}"
+            f"{function}: the default of {name} is {value!r}, which is not a number or array of shape {shape}"
         ) from None
     made.flags.writeable = False
     return made

@@ -70,10 +70,10 @@ def _wrench(name: str, value: Any) -> Any:
     try:
         wrench = np.asarray(value)
     except ValueError as reason:
-        raise ArgumentError(f"the wrench on {name!r} is no array of numbers: {reason}") from None
+        raise ArgumentError(f"the wrench on {name!r} is not an array of numbers: {reason}") from None
     is_traced = wrench.dtype == object and _is_traced(wrench)
     if wrench.dtype.kind not in "fiu" and not is_traced:
-        raise ArgumentError(f"the wrench on {name!r} has dtype {wrench.dtype}, which is no real number")
+        raise ArgumentError(f"the wrench on {name!r} has dtype {wrench.dtype}, which is not a real number")
     if wrench.shape[-1:] != (6,):
         raise ArgumentError(
             f"the wrench on {name!r} has shape {wrench.shape}: a moment and a force (n, f) are (..., 6)"

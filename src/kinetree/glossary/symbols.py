@@ -291,12 +291,12 @@ def symbol_of_name(name: str) -> str | None:
 
 
 def shape_of_name(name: str) -> Shape | None:
-    """Return a user's argument's shape by its name, None where that is no known symbol."""
+    """Return a user's argument's shape by its name, None where that is not a known symbol."""
     known = symbol_of_name(name)
     return SHAPES[known] if known else None
 
 
 def text_of_name(name: str) -> str:
-    """Return what a user's argument is by its name; empty where that is no known symbol."""
+    """Return what a user's argument is by its name; empty where that is not a known symbol."""
     known = symbol_of_name(name)
     return TEXTS[known] if known else ""

@@ -82,7 +82,7 @@ def _node_fault(i: int, node: Node, nodes: Sequence[Node], inputs: Sequence[Port
     if op == "get":
         called = nodes[args[0]]
         good = called.op == "call" and type(payload) is int and 0 <= payload < called.payload.results
-        return "" if good else "it is no result of a call"
+        return "" if good else "it is not a result of a call"
     may_be_exact = OPS[op].exact_fold is not None
     good = payload is None or op == "call" or (payload == EXACT and may_be_exact)
     return "" if good else f"{op} has no payload"

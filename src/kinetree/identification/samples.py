@@ -74,7 +74,9 @@ def motions(log: Any) -> Iterable[Any]:
         log = log()
         one = is_motion(log)
     if isinstance(log, Recording):
-        raise ArgumentError("a recording is no log before it is filtered: write recording.filtered(kinetree.Filter(…))")
+        raise ArgumentError(
+            "a recording is not a log before it is filtered: write recording.filtered(kinetree.Filter(…))"
+        )
     if not one and (not isinstance(log, Iterable) or isinstance(log, np.ndarray | Mapping | str)):
         raise ArgumentError(
             f"a log is (q, v, a, tau), a Trajectory, an iterable of these, or a function that returns one; "

@@ -156,7 +156,7 @@ def integrator(name: str, *, order: int) -> Callable[[Step], Integrator]:
     Raises
     ------
     ArgumentError
-        If it is no function of these arguments, or another module has one of this name.
+        If it is not a function of these arguments, or another module has one of this name.
 
     Examples
     --------

@@ -70,7 +70,7 @@ def inverse_kinematics(
 ) -> Solution:
     """Find configurations, within the joint limits, that bring frames to where they are wanted.
 
-    A target that cannot be reached is no error: the solution says so, and has the best that was found. The whole
+    A target that cannot be reached is not an error: the solution says so, and has the best that was found. The whole
     search is compiled, once for each set of frames and kinds of targets; for that code itself see
     `inverse_kinematics_solver`, for one step of a controller `differential_inverse_kinematics`.
 
@@ -103,7 +103,7 @@ def inverse_kinematics(
     Raises
     ------
     ArgumentError
-        If a target is no pose or point, an array has a wrong shape or is not finite, or an option is out of its range.
+        If a target is not a pose or point, an array has a wrong shape or is not finite, or an option is out of range.
     ModelError
         If there is no frame of a name.
 

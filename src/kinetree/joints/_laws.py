@@ -88,13 +88,13 @@ def not_declared(joint: Joint) -> str:
     name = type(joint).__name__
     write = f"write @dataclass(frozen=True) above `class {name}`, and its parameters as fields below (`ratio: float`)"
     if not is_dataclass(joint):
-        return f"{name} is no dataclass: {write}"
+        return f"{name} is not a dataclass: {write}"
     if type(joint).__hash__ is None:
         return f"{name} is a dataclass that can change, and has no hash: {write}"
     declared = {f.name for f in fields(joint)}
     cached = {name for name in vars(joint) if isinstance(getattr(type(joint), name, None), cached_property)}
     others = sorted(vars(joint).keys() - declared - cached)
-    return f"{', '.join(others)} is no field of it: {write}" if others else ""
+    return f"{', '.join(others)} is not a field of it: {write}" if others else ""
 
 
 # -- the laws: each returns what is wrong, or an empty text ----------------------------------------------------------

@@ -1,4 +1,4 @@
-"""What of a trajectory is no column, as arrays for files: stops, events, counts, numbers of the robot."""
+"""What of a trajectory is not a column, as arrays for files: stops, events, counts, numbers of the robot."""
 
 from __future__ import annotations
 

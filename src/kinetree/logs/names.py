@@ -127,7 +127,7 @@ class Spellings:
     def _tails(self, name: str) -> Iterator[str]:
         """Yield what follows each ``/`` and ``.`` of a name, the longest first, and that without ``actual_``.
 
-        Nothing of a name that says it is no measured motion: ``/desired/q_1``.
+        Nothing of a name that says it is not a measured motion: ``/desired/q_1``.
         """
         for start in (0, *(match.end() for match in re.finditer(r"[/.]", name))):
             if self._not_measured.search(name[:start].lower()):

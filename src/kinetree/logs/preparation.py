@@ -47,7 +47,7 @@ HIGH = "accelerations are mostly noise there; a lower cutoff is better, or more 
 """What is wrong with cut-offs above half of Nyquist's frequency."""
 
 ABOVE_NOISE = 20.0
-"""Power that is less than so many times the mean of white noise of the velocities is no motion: one in 5e8 is more."""
+"""Power below so many times the mean of white noise of the velocities is not a motion: one in 5e8 is more."""
 
 ABOVE_LINES = 4.0
 """So is what is less than so many times the greatest one in the upper half: encoders at constant speeds make lines."""

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from kinetree.robot.mechanism import Mechanism
 
 Read = dict[str, Any]
-"""What a file holds: t, q, v, a, tau, f as arrays, or some of these, and what is no column."""
+"""What a file holds: t, q, v, a, tau, f as arrays, or some of these, and what is not a column."""
 
 FORMATS: dict[str, type[Table]] = {".npz": Npz, ".csv": Csv, ".parquet": Parquet}
 

@@ -33,7 +33,7 @@ class JointLimits:
     Raises
     ------
     ModelError
-        If a limit is no number, a magnitude is negative, or the lower limit is above the upper one.
+        If a limit is not a number, a magnitude is negative, or the lower limit is above the upper one.
     """
 
     lower: float = -math.inf

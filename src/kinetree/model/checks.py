@@ -23,7 +23,7 @@ class TooLargeError(ModelError):
 
 
 def as_transform(placement: Pose | None, what: str) -> Transform:
-    """Return the transform for a placement given as one, a 4×4 matrix or nothing; `ModelError` if it is no pose."""
+    """Return the transform for a placement given as one, a 4×4 matrix or nothing; `ModelError` if it is not a pose."""
     if placement is None:
         return Transform.identity()
     if isinstance(placement, Transform):

@@ -26,7 +26,7 @@ def inertia_defect(mass: float, moments: ArrayLike, *, ideal: bool = False, erro
     """Return what is wrong with a mass and an inertia about the centre of mass; None where a body can have them.
 
     A body with extent has positive principal moments, and ``J1 + J2 ≥ J3`` for the largest, J3, because each is a
-    sum of two second moments. Neither mass nor inertia is no defect: the link is only a frame.
+    sum of two second moments. A link without mass and inertia is only a frame: that is not a defect.
 
     Parameters
     ----------

@@ -25,7 +25,7 @@ J = TypeVar("J", bound=Edge)
 def root_link(
     links: Mapping[str, Any], joints: Iterable[J], error: Callable[..., Exception], place: Callable[[Any], str]
 ) -> str:
-    """Return the one link that is no joint's child.
+    """Return the one link that is not a joint's child.
 
     ``error(message)``, ``error(message, joint)`` or ``error(message, joint, "parent")`` makes the exception that is
     raised where there is no such tree; `place` is what messages add to the name of a link or joint: `` (line 3)``.

@@ -77,7 +77,7 @@ class Trajectory(Quantities):
     reasons : (...) array of str or None
     events : tuple
     end : End or None
-        None where this is no simulation, or a part of one.
+        None where this is not a simulation, or a part of one.
 
     Raises
     ------

@@ -37,7 +37,9 @@ def named_configuration(model: Model, name: str, q: ArrayLike) -> Array:
             with np.errstate(all="ignore"):
                 unit = np.array(body.joint.integrate(own, [0.0] * body.joint.nv), dtype=np.float64)
             if not np.allclose(own, unit, rtol=0.0, atol=1e-6):
-                raise ArgumentError(f"the configuration {name!r}: the quaternion of {body.joint_name!r} is no unit one")
+                raise ArgumentError(
+                    f"the configuration {name!r}: the quaternion of {body.joint_name!r} is not normalised"
+                )
     array.flags.writeable = False
     return array
 

@@ -63,7 +63,7 @@ def with_joint_physics(
     Raises
     ------
     ArgumentError
-        If something is no number, or not of that shape, negative or not finite.
+        If something is not a number, or not of that shape, negative or not finite.
     ModelError
         If there is no such joint, or one with several degrees of freedom is to have a spring.
 
@@ -130,7 +130,7 @@ def with_limits(
     Raises
     ------
     ArgumentError
-        If something is no number, or not of that shape.
+        If something is not a number, or not of that shape.
     ModelError
         If there is no such joint, it cannot have limits, its lower limit is above the upper one, a follower's limits
         leave its leader no room, or a limit of velocity or effort is 0, which files mean as none.

@@ -61,7 +61,9 @@ def lock(robot: R, joints: Sequence[str] | Mapping[str, ArrayLike], q: ArrayLike
     try:
         model = changes.locked(robot.model, list(joints), configuration.tolist())
     except ZeroDivisionError:
-        raise ArgumentError("q holds a quaternion of norm zero, which is no orientation to lock a joint in") from None
+        raise ArgumentError(
+            "q holds a quaternion of norm zero, which is not an orientation to lock a joint in"
+        ) from None
     names = set(model.joint_names)
     left = [k for body in robot.model.leading if body.joint_name in names for k in body.q_index]
     locked = [body for body in robot.model.leading if body.joint_name not in names]

@@ -145,7 +145,7 @@ def convert(spec: FunctionSpec, call: Call) -> Inputs:
             if array.dtype.kind not in ("fiub" if is_flag else "fiu"):
                 matrix = f", as {port.name}.as_matrix() has them" if hasattr(value, "as_matrix") else ""
                 raise ArgumentError(
-                    f"{spec.name}: {port.name} has dtype {array.dtype}, which is no real number: "
+                    f"{spec.name}: {port.name} has dtype {array.dtype}, which is not a real number: "
                     f"give it floats or integers{matrix}; {spec.describe(port)}"
                 )
         arrays.append(array)

@@ -154,7 +154,7 @@ def _defect(path: Path) -> str | None:
     except (OSError, ValueError) as error:  # a NUL in the name is a ValueError
         return f"{str(path)!r} cannot be used ({getattr(error, 'strerror', error)})"
     if not stat.S_ISDIR(status.st_mode):
-        return f"{path} is no directory"
+        return f"{path} is not a directory"
     if _trusted(status):
         return None
     if status.st_uid != os.geteuid():

@@ -97,7 +97,7 @@ class Names(Option):
         given = list(value)
         for name in given:
             if not isinstance(name, str):
-                raise ArgumentError(f"{self.name} has {_short(name)} in it, which is no name of a {self.kind}")
+                raise ArgumentError(f"{self.name} has {_short(name)} in it, which is not a name of a {self.kind}")
             if name in self.refused:
                 raise ArgumentError(f"{self.name}: {self.refused[name]}")
             self._known(name)

@@ -32,7 +32,7 @@ def set_num_threads(n: SupportsIndex | None) -> None:
     Raises
     ------
     ArgumentError
-        If `n` is no integer or less than 1.
+        If `n` is not an integer or less than 1.
 
     Examples
     --------

@@ -52,7 +52,7 @@ class Dual:
     def __pow__(self, n: Scalar) -> Dual:
         if isinstance(n, Dual):
             return self.apply_function("power", self, n)
-        if n == 0.5:  # the one power that is no product which a traced scalar has
+        if n == 0.5:  # the one power that is not a product which a traced scalar has
             return self.sqrt()
         return Dual(self.value**n, self.rate * (n * self.value ** (n - 1))) if n != 0 else Dual(self.value**n, 0.0)
 

@@ -44,7 +44,7 @@ def repeat(
 
 
 def recording(*scalars: Scalar) -> Scalar:
-    """Return the first of these that is no plain number, so that the loop that uses it is recorded; 0 if all are.
+    """Return the first of these that is not a plain number, so that the loop that uses it is recorded; 0 if all are.
 
     Examples
     --------

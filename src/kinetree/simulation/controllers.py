@@ -182,7 +182,7 @@ def compiled_law(model: Model, function: Function) -> CompiledLaw:
     for name in state:
         if name not in inputs or name in GIVEN:
             raise ArgumentError(
-                f"controller: {spec.name} returns {name!r}, which is no argument of its own: what it carries from step "
+                f"controller: {spec.name} returns {name!r}, which is not an argument of its own: what goes from step "
                 f"to step is an argument and a result of one name"
             )
         if inputs[name].shape != outputs[name].shape:

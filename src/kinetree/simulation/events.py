@@ -135,7 +135,7 @@ def events_of(model: Model, events: Any) -> tuple[Event, ...]:
         if event.name in taken:
             raise ArgumentError(f"event {event.name!r}: a simulation uses this name; name= gives another one")
         if "dt" in (port.name for port in spec.ports(())):
-            raise ArgumentError(f"event {event.name!r}: {spec.name} takes dt, which is no part of a state")
+            raise ArgumentError(f"event {event.name!r}: {spec.name} takes dt, which is not a part of a state")
     return made
 
 

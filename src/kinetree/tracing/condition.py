@@ -74,7 +74,9 @@ class Condition(NumpyDispatch):
         return Condition(self.compared, lambda x, y: self.choose(y, x))
 
     def _number(self, *others: object) -> NoReturn:
-        raise TypeError("a comparison of traced values is no number: write kt.where(condition, x, 0) for x * condition")
+        raise TypeError(
+            "a comparison of traced values is not a number: write kt.where(condition, x, 0) for x * condition"
+        )
 
     __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = __neg__ = _number
 

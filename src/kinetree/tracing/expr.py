@@ -17,7 +17,7 @@ from kinetree.tracing.condition import BRANCH, Condition, choice
 from kinetree.tracing.numpy_dispatch import NumpyDispatch, operation
 
 _NUMBER = (
-    "a traced value is no number while the function is being traced. To compute, use the functions of NumPy, not those "
+    "a traced value is not a number while the function is being traced. Compute with the functions of NumPy, not those "
     "of math; to fill an array entry by entry, make it with np.zeros_like(q), np.stack or np.concatenate of traced "
     "values, or np.zeros(n, dtype=object)"
 )

@@ -58,7 +58,7 @@ def repeat(body: Callable[..., Any], init: Any, *, until: Callable[..., Any] | N
     Raises
     ------
     ArgumentError
-        If the body returns another structure or other shapes, `until` no condition, or `most` is no whole number.
+        If the body returns another structure or other shapes, `until` no condition, or `most` is not a whole number.
 
     Examples
     --------

@@ -265,7 +265,7 @@ def null_space_projector(
 
     Its transpose projects velocities and accelerations: ``J Nᵀ = 0``. Both hold where J loses rank too, and near
     there; a singular value that counts as zero (see `operational_inertia`) is what then remains of ``J Nᵀ``. With
-    damping, N is no projector: it leaves a part of the forces along directions that are nearly singular.
+    damping, N is not a projector: it leaves a part of the forces along directions that are nearly singular.
 
     There is no `reference`, as N is the same in all of them; with ``rows="position"`` or damping it is that of "body"
     and "aligned", whose rows are of the frame's origin.

@@ -160,7 +160,7 @@ def check(arguments: argparse.Namespace) -> None:
         raise ArgumentError("--loss needs the noise of each joint: leave out --weights")
     for name, _ in arguments.load:
         if name not in [*arguments.logs, *arguments.validate]:
-            raise ArgumentError(f"--load: {name} is no LOG of this command")
+            raise ArgumentError(f"--load: {name} is not a LOG of this command")
     if arguments.load and arguments.block:
         raise ArgumentError("--load needs whole files: leave out --block")
     for name in arguments.validate:

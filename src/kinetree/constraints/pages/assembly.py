@@ -71,7 +71,7 @@ def assemble(
     longest way along the tree. Inertias do not count. Where
     it does not arrive (all bars in a line are such a place), it starts again beside q0, a little further off each time.
     Where the mechanism cannot be closed, the result is the configuration of the least errors that was found, with
-    ``converged`` False: that is no exception.
+    ``converged`` False: that is not an exception.
 
     Parameters
     ----------

@@ -29,7 +29,7 @@ class Rod(BetweenFrames):
     Raises
     ------
     ArgumentError
-        If the length is no positive number.
+        If the length is not a positive number.
 
     Examples
     --------

@@ -30,7 +30,7 @@ class Weld(BetweenFrames):
     Raises
     ------
     ModelError
-        If the placement is no pose.
+        If the placement is not a pose.
 
     Examples
     --------

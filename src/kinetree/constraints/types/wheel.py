@@ -44,7 +44,7 @@ class Wheel(BetweenFrames):
     Raises
     ------
     ArgumentError
-        If the radius is no positive number, or the height is not finite.
+        If the radius is not a positive number, or the height is not finite.
     ModelError
         If the axis or the normal has no direction.
 

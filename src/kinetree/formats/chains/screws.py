@@ -129,7 +129,7 @@ def _inertia(i: int, G: Array) -> Inertia:
     error, scale = np.abs(G - rigid).max(), np.abs(G).max()
     if error > 1e-9 * scale or np.abs(G - G.T).max() > 1e-9 * scale:
         raise ModelError(
-            f"G[{i}] is no spatial inertia of a rigid body: it must be [[I, [h]], [[h]ᵀ, m 1]] with I symmetric, "
+            f"G[{i}] is not a spatial inertia of a rigid body: it must be [[I, [h]], [[h]ᵀ, m 1]] with I symmetric, "
             "angular part first; diag(I_xx, I_yy, I_zz, m, m, m) in a frame at the centre of mass"
         )
     (xx, xy, xz), (_, yy, yz), (_, _, zz) = G[:3, :3].tolist()

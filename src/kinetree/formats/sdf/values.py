@@ -127,7 +127,7 @@ def pose(element: Element) -> PlacedIn:
             Pose(rpy_rotation(list(map(math.radians, rotation)) if degrees else rotation), (x, y, z)), frame
         )
     if not any(rotation):
-        raise found.error("the quaternion is zero, which is no orientation: '0 0 0 1' is none at all")
+        raise found.error("the quaternion is zero, which is not an orientation: '0 0 0 1' is none at all")
     return PlacedIn(Pose(quaternion_rotation(rotation), (x, y, z)), frame)
 
 

@@ -213,7 +213,7 @@ def origin_of(element: Element) -> Pose:
         raise origin.error("both rpy and quat_xyzw are given: keep one of them")
     quaternion = vector(origin, "quat_xyzw", 4)
     if not any(quaternion):
-        raise origin.error("quat_xyzw is zero, which is no orientation: '0 0 0 1' is none at all")
+        raise origin.error("quat_xyzw is zero, which is not an orientation: '0 0 0 1' is none at all")
     return Pose(quaternion_rotation(quaternion), translation)
 
 

@@ -58,7 +58,7 @@ def patch_urdf(model: Model, original: str | bytes) -> str:
     ModelError
         If the model has not the bodies and joints of the document.
     FormatError
-        If the document cannot be read, is no URDF, or is not in UTF-8.
+        If the document cannot be read, is not a URDF, or is not in UTF-8.
     """
     text, name, _ = find_source(original)
     data = text.encode() if isinstance(text, str) else bytes(text)
@@ -74,7 +74,7 @@ def patch_urdf(model: Model, original: str | bytes) -> str:
         raise ModelError(f"{name} is another robot's file: {listed(odd) or 'the order of joints'} differ")
     spans = _spans(data, "utf-8" if isinstance(text, str) else None)
     if () not in spans:
-        raise FormatError(f"{name} is no URDF file: leave out original=, and a new document is written")
+        raise FormatError(f"{name} is not a URDF file: leave out original=, and a new document is written")
     changes = [*_inertias(before, model, spans), *_joints(data, before, model, spans), *_added(before, model, spans)]
     changes += _held(text, before, model, spans)
     newline = b"\r\n" if b"\r\n" in data else b"\n"

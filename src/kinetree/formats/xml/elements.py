@@ -101,7 +101,7 @@ class Element:
 def parse_xml(text: str | bytes, source: str = "<string>", *, lenient: bool = False) -> Element:
     """Read an XML document; return its root element.
 
-    Bytes are decoded as XML prescribes: byte order mark, then declaration, then UTF-8. What is no XML is refused with
+    Bytes are decoded as XML prescribes: byte order mark, then declaration, then UTF-8. What is not XML is refused with
     `lenient` too, which is for what its elements say.
 
     Raises

@@ -73,7 +73,7 @@ class JointEquations:
 
     @cached_property
     def measured(self) -> list[int]:
-        """Entries of v with a motor whose force was measured, and is no current of an unknown constant."""
+        """Entries of v with a motor whose force was measured, and is not a current of an unknown constant."""
         robot, (_, tau) = self.rows.robot, self.sides
         asked = tau.any(axis=0) & ~np.isin(robot.v_names, self.seen.currents)
         return [k for k in robot.model.actuated if asked[k]]

@@ -16,7 +16,7 @@ from kinetree.logs.extra import TEXTS
 from kinetree.validation import Array
 
 KEY = b"kinetree"
-"""In the file's metadata: what is no column, as JSON."""
+"""In the file's metadata: what is not a column, as JSON."""
 
 GROUP = 1 << 16
 """Rows that are in memory at once where a file is read: pyarrow reads one group of rows after the other."""
@@ -81,7 +81,7 @@ class Parquet(Table):
 
     @staticmethod
     def write(stream: BinaryIO, names: Names, blocks: Blocks, extra: Mapping[str, Any]) -> None:
-        """Write a column an entry; what is no column, as JSON in the metadata."""
+        """Write a column an entry; what is not a column, as JSON in the metadata."""
         import pyarrow
         from pyarrow import parquet
 

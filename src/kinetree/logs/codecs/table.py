@@ -26,7 +26,7 @@ FREE = 100_000_000
 """Bytes that a file may always hold."""
 
 MOST = 100
-"""How many times its own size a larger one may hold: what compresses better is no recorded motion."""
+"""How many times its own size a larger one may hold: what compresses better is not a recorded motion."""
 
 EXPECTED = "CSV, NPZ or Parquet expected"
 
@@ -34,7 +34,7 @@ EXPECTED = "CSV, NPZ or Parquet expected"
 class Table:
     """An open file: what its columns are called, and blocks of their numbers. A subclass is a format.
 
-    It has `names` and `numbers`, or `layout_of` where the file says more than names, and `open` where it is no stream.
+    It has `names` and `numbers`, or `layout_of` where the file says more than names, and `open` unless it is a stream.
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ class Table:
 
     @staticmethod
     def write(stream: BinaryIO, names: Names, blocks: Blocks, extra: Mapping[str, Any]) -> None:
-        """Write columns' names by quantity, blocks of arrays (rows, columns) by quantity, and what is no column."""
+        """Write columns' names by quantity, blocks of arrays (rows, columns) by quantity, and what is not a column."""
         raise NotImplementedError
 
     def layout_of(self, coordinates: Coordinates, quantities: Sequence[str]) -> Layout:
@@ -88,7 +88,7 @@ class Table:
         raise NotImplementedError
 
     def extra(self) -> dict[str, Any]:
-        """Return what is no column: arrays by name."""
+        """Return what is not a column: arrays by name."""
         return {}
 
     def fault(self, row: int, quantity: str, k: int, value: float) -> str:
