@@ -61,6 +61,8 @@ def test_every_block_of_python_is_an_example_that_runs(path: Path) -> None:
         r"^```(?:python|py|pycon)\n(.*?)^```", path.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
     )
     assert all(block.startswith(">>> ") for block in blocks)
+    wide = [line for block in blocks for line in block.splitlines() if line[:4] in (">>> ", "... ") and len(line) > 80]
+    assert not wide, "lines of code have at most 80 characters"
 
 
 @pytest.mark.parametrize("path", sorted((DOCS / "pictures").glob("*.py")), ids=lambda path: path.stem)

@@ -370,7 +370,7 @@ def test_gears_and_mimic_joints() -> None:
     robot = kt.Robot(b.build())
     with pytest.raises(kt.ModelError, match="'j2' follows another joint"):
         kt.Mechanism(robot, [kt.Gear({"j1": 1, "j2": 1})])
-    with pytest.raises(kt.ModelError, match="'j3' has not one coordinate"):
+    with pytest.raises(kt.ModelError, match="'j3' must have exactly one coordinate"):
         kt.Mechanism(robot, [kt.Gear({"j1": 1, "j3": 1})])
 
 

@@ -127,7 +127,7 @@ def test_only_joints_that_move_need_limits() -> None:
 def test_times_of_any_number() -> None:
     for make in PATHS.values():
         assert [x.shape for x in make()([])] == [(0, ROBOT.nq), (0, ROBOT.nv), (0, ROBOT.nv)]
-        with pytest.raises(kt.ArgumentError, match="t holds NaN, which is no time"):
+        with pytest.raises(kt.ArgumentError, match="t holds NaN, which is not a time"):
             make()([0.1, math.nan])
     assert quintic(ROBOT, Q0, Q1, 1e200)(5e199).a.tolist() == [0.0] * ROBOT.nv
 

@@ -317,7 +317,7 @@ def test_numbers_of_the_robot_are_in_files(suffix: str, per_step: bool, tmp_path
         ({"inputs": np.full((1, 10), np.inf)}, "'inputs' holds a number that is not finite"),
         ({"event_q": np.zeros((1, 3))}, r"'event_q' has shape \(1, 3\); \(1, 2\) is expected"),
         ({"event_times": np.array([np.nan])}, "'event_times' holds a number that is not finite"),
-        ({"stopped_at": np.array(-np.inf)}, "stopped_at holds inf, which is no time"),
+        ({"stopped_at": np.array(-np.inf)}, "stopped_at holds inf, which is not a time"),
         ({"event_q": np.array([[0.0, np.inf]])}, "'event_q' holds a number that is not finite"),
         ({"event_robots": np.array([[0]])}, r"'event_robots' has shape \(1, 1\); \(1, 0\)"),
         ({"event_names": np.array([1.0])}, "the array 'event_names' has the type float64: expected texts"),

@@ -69,7 +69,7 @@ class Excitation:
         """Return q, v and a at times t (...) in s; before the beginning and after the end the robot rests."""
         times = real_array("t", t)
         if np.isnan(times).any():
-            raise ArgumentError("t holds NaN, which is no time")
+            raise ArgumentError("t holds NaN, which is not a time")
         within = np.clip(times.ravel(), 0.0, self.series.duration)
         moved = [(B @ self.coefficients.T).reshape(*times.shape, -1) for B in self.series.basis(within)]
         q = np.broadcast_to(self._start, (*times.shape, self.robot.nq)).copy()

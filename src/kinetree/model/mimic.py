@@ -60,7 +60,7 @@ def _leader(spec: JointSpec, joints: Mapping[str, JointSpec]) -> JointSpec:
     if leader is None:
         raise ModelError(f"joint {spec.name!r} mimics: " + unknown_name("joint", spec.leader, joints))
     if (leader.joint.nq, leader.joint.nv) != (1, 1):
-        raise ModelError(f"joint {spec.name!r} mimics {leader.name!r}, which has not one coordinate")
+        raise ModelError(f"joint {spec.name!r} mimics {leader.name!r}, which must have exactly one coordinate")
     return leader
 
 

@@ -24,7 +24,7 @@ def stops_of(stopped_at: ArrayLike | None, lead: tuple[int, ...]) -> Array:
     given = np.full(lead, np.nan) if stopped_at is None else stopped_at
     stops = real_array("stopped_at", given, *lead, batch=False)
     if np.isinf(stops).any():
-        raise ArgumentError("stopped_at holds inf, which is no time; of a robot that did not stop it is NaN")
+        raise ArgumentError("stopped_at holds inf, which is not a time; of a robot that did not stop it is NaN")
     return stops
 
 
@@ -34,7 +34,7 @@ def times_of(t: ArrayLike) -> Array:
     if not len(times):
         raise ArgumentError("a Trajectory has at least one sample, and none was given")
     if not np.isfinite(times).all():
-        raise ArgumentError("t holds NaN or inf, which is no time")
+        raise ArgumentError("t holds NaN or inf, which is not a time")
     bad = np.flatnonzero(np.diff(times) <= 0)
     if len(bad):
         k = int(bad[0]) + 1

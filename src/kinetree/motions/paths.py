@@ -71,7 +71,7 @@ class Path:
         """Return q, v and a at times t (...) in s; before the beginning and after the end the robot rests there."""
         times = real_array("t", t)
         if np.isnan(times).any():
-            raise ArgumentError("t holds NaN, which is no time")
+            raise ArgumentError("t holds NaN, which is not a time")
         within = np.clip(times, 0.0, self.duration)
         s, ds, dds = self.profile(within.reshape(-1, 1))
         s, ds, dds = (x.reshape(*times.shape, self.robot.nv) * self.step for x in (s, ds, dds))

@@ -99,7 +99,7 @@ def mobility(mech: Mechanism, q: ArrayLike, *, active: ArrayLike | None = None, 
     Raises
     ------
     ArgumentError
-        If q or `active` is not an array of that shape or not finite, or the tolerance not positive; if a constraint that
+        If q or `active` is not an array of that shape or not finite, the tolerance not positive; if a constraint that
         acts means nothing at q.
 
     Notes

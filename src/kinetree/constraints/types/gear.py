@@ -88,7 +88,7 @@ class Gear(Constraint):
                 raise ModelError(f"constraint {self.label!r}: {reason}")
             if not leading[name].has_one_coordinate:
                 raise ModelError(
-                    f"constraint {self.label!r}: {name!r} has not one coordinate, and a gear couples those"
+                    f"constraint {self.label!r}: {name!r} must have exactly one coordinate: a gear couples those"
                 )
 
     def rows(self, model: Model, q: Vector, v: Vector) -> Sequence[Row]:
