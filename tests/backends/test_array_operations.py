@@ -177,7 +177,11 @@ def test_operations_that_begin_with_the_same_arguments_share_them():
 
 @pytest.mark.parametrize(
     ("op", "payload", "fault"),
-    [("call", powers(), "call takes 4 arguments, not 1"), ("get", 0, "no result of a call"), ("call", None, "payload")],
+    [
+        ("call", powers(), "call takes 4 arguments, not 1"),
+        ("get", 0, "not a result"),
+        ("call", None, "payload"),
+    ],
 )
 def test_malformed_calls_are_found(op, payload, fault):
     t = Tracer()

@@ -236,7 +236,7 @@ def test_a_result_is_continued_from_memory_and_from_a_file(
     assert volumes[1] < volumes[0] + 1e-3
     assert volumes[2] == pytest.approx(volumes[1], abs=0.05)
     assert seen == sorted(seen, reverse=True)
-    with pytest.raises(kt.errors.ArgumentError, match="no motion of this period"):
+    with pytest.raises(kt.errors.ArgumentError, match="not a motion of this period"):
         excite(arm, TERMS, initial=plan, **{**options, "period": 5.0})
 
 
@@ -459,7 +459,7 @@ def test_a_plan_is_pickled_and_drawn(plan: Excitation) -> None:
     np.testing.assert_array_equal(again.std, plan.std)
     np.testing.assert_array_equal(again.trajectory.q, plan.trajectory.q)
     assert repr(again) == repr(plan)
-    with pytest.raises(kt.errors.ArgumentError, match="no time"):
+    with pytest.raises(kt.errors.ArgumentError, match="not a time"):
         again([0.0, np.nan])
     figure = plan.plot()
     assert [len(ax.lines) for ax in figure.axes] == [7, 7, 7, 2]
