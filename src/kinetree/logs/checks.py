@@ -23,8 +23,7 @@ CONSTANT = 1e-9
 BESIDE = 8.0
 """How many times as often as any of the five values next to it: quantised forces rest at each value for a while."""
 
-REPEATED = 4
-"""How often a force that is not quantised has one value at most."""
+REPEATED = 4  # how often a force that is not quantised has one value at most
 
 
 class Recorded(NamedTuple):
@@ -61,11 +60,8 @@ def _at_an_end(x: Array) -> float:
     values, counts = np.unique(x[np.isfinite(x)], return_counts=True)
     if len(values) < 3 or values[-1] - values[0] <= CONSTANT * np.abs(values).max():
         return 0.0
-    ends = []
-    for end, *others in (counts[:6], counts[:-7:-1]):
-        near = max(others)
-        ends.append(end if end > (REPEATED if near == 1 else BESIDE * near) else 0)
-    return max(ends) / len(x)
+    ends = [(end, max(near)) for end, *near in (counts[:6], counts[:-7:-1])]
+    return max(end * (end > (REPEATED if near == 1 else BESIDE * near)) for end, near in ends) / len(x)
 
 
 CHECKS = (
