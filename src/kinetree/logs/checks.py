@@ -19,7 +19,6 @@ SATURATED = 0.02
 
 CONSTANT = 1e-9
 """Forces that change by less than this part of their size do so by the rounding of filters."""
-
 BESIDE = 8.0
 """How many times as often as any of the five values next to it: quantised forces rest at each value for a while."""
 
