@@ -19,10 +19,12 @@ SATURATED = 0.02
 
 CONSTANT = 1e-9
 """Forces that change by less than this part of their size do so by the rounding of filters."""
+
 BESIDE = 8.0
 """How many times as often as any of the five values next to it: quantised forces rest at each value for a while."""
 
-REPEATED = 4  # how often a force that is not quantised has one value at most
+REPEATED = 4
+"""How often a force that is not quantised has one value at most."""
 
 
 class Recorded(NamedTuple):
@@ -60,7 +62,8 @@ def _at_an_end(x: Array) -> float:
     if len(values) < 3 or values[-1] - values[0] <= CONSTANT * np.abs(values).max():
         return 0.0
     ends = [(end, max(near)) for end, *near in (counts[:6], counts[:-7:-1])]
-    return max(end * (end > (REPEATED if near == 1 else BESIDE * near)) for end, near in ends) / len(x)
+    many = [int(end) for end, near in ends if end > (REPEATED if near == 1 else BESIDE * near)]
+    return max(many, default=0) / len(x)
 
 
 CHECKS = (
