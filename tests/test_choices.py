@@ -13,7 +13,7 @@ import pytest
 
 import kinetree as kt
 from kinetree.cli.options import add_fields, value_of
-from kinetree.cli.parser import make_parser
+from kinetree.cli.program import make_parser
 from kinetree.errors import CallError
 from kinetree.identification import prepare, read_log
 from kinetree.options import options

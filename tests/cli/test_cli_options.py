@@ -13,7 +13,7 @@ import pytest
 import kinetree as kt
 from kinetree.cli import main
 from kinetree.cli.commands import COMMANDS, command
-from kinetree.cli.parser import make_parser, overview
+from kinetree.cli.program import make_parser, overview
 from kinetree.runtime import cache
 
 

@@ -13,7 +13,7 @@ import pytest
 import kinetree as kt
 from kinetree.cli import main
 from kinetree.cli.commands import simulate
-from kinetree.cli.parser import parse_arguments
+from kinetree.cli.program import parse_arguments
 from kinetree.integrators import OWN
 
 ARM = """<robot name="arm"><link name="base"/>
