@@ -33,11 +33,11 @@ from kinetree.cli.options import (
     box,
     joint_terms,
     limit,
+    load_robot,
     names,
     number,
     value_of,
 )
-from kinetree.cli.robots import load_robot
 from kinetree.cli.terminal import Working, console, print_files, print_json
 from kinetree.drawing.excitation import draw
 from kinetree.drawing.panels import finish

@@ -19,8 +19,7 @@ from typing import Any
 from rich.markup import escape
 
 from kinetree.algorithms.table import ALGORITHMS
-from kinetree.cli.options import add_dynamics, add_json, add_many, add_robot, number
-from kinetree.cli.robots import load_robot
+from kinetree.cli.options import add_dynamics, add_json, add_many, add_robot, load_robot, number
 from kinetree.cli.terminal import Working, console, print_json
 from kinetree.errors import ArgumentError, unknown_name
 from kinetree.runtime.function import Function

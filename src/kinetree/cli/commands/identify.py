@@ -47,11 +47,11 @@ from kinetree.cli.options import (
     joint_terms,
     known,
     load,
+    load_robot,
     names,
     number,
     value_of,
 )
-from kinetree.cli.robots import load_robot
 from kinetree.cli.terminal import Working, console, print_files, print_json
 from kinetree.drawing.panels import check_matplotlib
 from kinetree.errors import ArgumentError, FormatError, ModelError

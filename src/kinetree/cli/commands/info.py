@@ -7,8 +7,7 @@ import os
 from collections.abc import Callable
 from functools import partial
 
-from kinetree.cli.options import add_json, add_robot
-from kinetree.cli.robots import load_robot_or_mechanism
+from kinetree.cli.options import add_json, add_robot, load_robot_or_mechanism
 from kinetree.cli.terminal import console, print_json
 from kinetree.embedded import EMBEDDED
 from kinetree.model import WORLD

@@ -28,8 +28,7 @@ import numpy as np
 from rich.markup import escape
 
 from kinetree.cli.motion import MOST, check_results, numbers, summary_of
-from kinetree.cli.options import add_dynamics, add_results, add_robot, gains, number
-from kinetree.cli.robots import load_robot
+from kinetree.cli.options import add_dynamics, add_results, add_robot, gains, load_robot, number
 from kinetree.cli.terminal import PATIENCE, Working, console, print_files, print_json
 from kinetree.drawing.motion import draw
 from kinetree.drawing.panels import finish
