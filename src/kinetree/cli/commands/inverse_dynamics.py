@@ -44,9 +44,8 @@ from pathlib import Path
 import numpy as np
 from rich.markup import escape
 
-from kinetree.cli.motion import Block, Motion, coordinates_of, open_motion
+from kinetree.cli.motion import Block, Motion, Summary, coordinates_of, open_motion
 from kinetree.cli.options import add_dynamics, add_results, add_robot, load_robot, number
-from kinetree.cli.summary import Summary
 from kinetree.cli.terminal import Working, console, print_files, print_json
 from kinetree.drawing.panels import check_plot, finish
 from kinetree.drawing.torques import Picture
