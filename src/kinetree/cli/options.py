@@ -1,4 +1,4 @@
-"""Options: from the fields of values, those that several commands have, and what their texts mean."""
+"""Options: from the fields of values, those that several commands have, what their texts mean; the robot they make."""
 
 from __future__ import annotations
 
@@ -22,14 +22,18 @@ T = TypeVar("T")
 ROBOT = "an embedded robot (ur5, panda, go2, g1), a URDF or SDF file, or a robot_descriptions name"
 
 
-def add_fields(group: Any, kind: type, *names: str, **called: str) -> None:
-    """Add an option for each field of a class of choices, or for some of them: see `kinetree.options`."""
+def add_fields(group: Any, kind: type, *names: str, usual: str = "", **called: str) -> None:
+    """Add an option for each field of a class of choices, or for some of them: see `kinetree.options`.
+
+    Some may be called otherwise; `usual` is what happens without them, where that is not the default in Python.
+    """
     for name, said in options(kind):
         if (names or called) and name not in (*names, *called):
             continue
-        usual = getattr(kind, name, None)  # a number is worth a word
-        default = f" ({usual:g})" if type(usual) in (int, float) else ""
-        about: dict[str, Any] = {"dest": name, "help": said.help.replace("%", "%%") + default}
+        number = getattr(kind, name, None)
+        default = usual or (f"{number:g}" if type(number) in (int, float) else "")
+        text = said.help.replace("%", "%%").replace("`", "") + (f" ({default})" if default else "")
+        about: dict[str, Any] = {"dest": name, "help": text}
         if said.choices:
             about["choices"] = said.choices
         elif said.read is None and said.metavar is None:
@@ -101,6 +105,15 @@ def add_results(command: argparse.ArgumentParser, **files: str) -> None:
 def add_json(command: argparse.ArgumentParser) -> None:
     """Add whether what is printed is for programs."""
     command.add_argument("--json", action="store_true", help="print it as JSON, for programs")
+
+
+def add_terms(group: Any) -> None:
+    """Add what is estimated of the joints."""
+    from kinetree.identification.parameters.terms import TERMS
+
+    usual = "armature,damping,friction"
+    text = f"what joints do: {', '.join(TERMS)}, of all joints or some; none for inertias alone ({usual})"
+    group.add_argument("--terms", type=joint_terms, default=usual, metavar="TERM[@JOINT],…", help=text)
 
 
 def add_many(group: Any, name: str, read: Callable[[str], Any], metavar: str, text: str) -> None:
@@ -186,13 +199,6 @@ def limit(text: str) -> tuple[str, list[float]]:
     return _named(text, 3)
 
 
-@reads("is not NAME=X0,X1,Y0,Y1,Z0,Z1")
-def box(text: str) -> tuple[str, list[list[float]]]:
-    """Return a frame, or a link, with the least and the greatest corner of its box."""
-    name, ends = _named(text, 6)
-    return name, [ends[::2], ends[1::2]]
-
-
 @reads("is not PARAMETER=STD with STD ≥ 0, as in 'damping of elbow=0'")
 def known(text: str) -> tuple[str, float]:
     """Return a base parameter with the standard deviation of what is known of it."""
@@ -229,9 +235,6 @@ def joint_terms(text: str) -> dict[str, list[str] | None]:
             raise ValueError
         found[term] = [*(joints or []), joint] if at else None
     return found
-
-
-T = TypeVar("T")
 
 
 def load_robot(arguments: argparse.Namespace) -> tuple[Robot, list[str]]:

@@ -1,4 +1,4 @@
-"""The exit codes and messages that all commands share."""
+"""From the words of a command line to a command and its arguments; exit codes and messages that all commands share."""
 
 from __future__ import annotations
 
@@ -7,11 +7,15 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Sequence
+from importlib import import_module
+from inspect import cleandoc
 
 from kinetree._version import __version__
-from kinetree.cli.commands import COMMANDS, command
+from kinetree.cli.arguments import COMMANDS
 from kinetree.cli.interrupts import INTERRUPTED, pressed, tidily
 from kinetree.errors import KinetreeError
+
+FAILED, BROKEN_PIPE = 1, 141
 
 EXAMPLES = """\
 examples:
@@ -33,7 +37,8 @@ def parse_arguments(argv: Sequence[str]) -> tuple[Callable[[argparse.Namespace],
     name, *rest = argv or ["--help"]
     if name not in COMMANDS:
         overview().parse_args(argv)
-    return command(name).run, make_parser(name).parse_intermixed_args(joined(rest))
+    arguments = make_parser(name).parse_intermixed_args(joined(rest))
+    return import_module(f"kinetree.cli.commands.{name.replace('-', '_')}").run, arguments
 
 
 def overview() -> argparse.ArgumentParser:
@@ -46,22 +51,22 @@ def overview() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"kinetree {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for name, text in COMMANDS.items():
+    for name, (_, text) in COMMANDS.items():
         commands.add_parser(name, help=text)
     return parser
 
 
 def make_parser(name: str) -> argparse.ArgumentParser:
     """Return the parser of a command's arguments."""
-    chosen = command(name)
-    text, examples, shown = (chosen.__doc__ or "").partition("for example:\n")
+    add_arguments, _ = COMMANDS[name]
+    text, examples, shown = cleandoc(add_arguments.__doc__ or "").partition("for example:\n")
     parser = argparse.ArgumentParser(
         prog=f"kinetree {name}",
         description=text,
         epilog=examples + shown,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    chosen.add_arguments(parser)
+    add_arguments(parser)
     return parser
 
 
@@ -76,10 +81,6 @@ def joined(argv: Sequence[str]) -> list[str]:
                 text += f" {given.pop(0)}"
         joined.append(text)
     return joined
-
-
-FAILED = 1
-BROKEN_PIPE = 141
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kinetree.options import count, option, positive, positive_numbers, value
+from kinetree.options import count, option, positive, positive_numbers, read_numbers, value
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -36,7 +36,7 @@ class Filter:
         help="how far a joint moves (rad, m) until its friction has turned round, about 5e-5 with gears; if not given, "
         "friction has the sign of the velocity",
         check=positive_numbers,
-        read=float,
+        read=read_numbers,
     )
     smoothing: float | None = option(
         default=None,
@@ -64,7 +64,7 @@ class Filter:
         help="speed (rad/s, m/s) below which a joint stands still: friction then has any value, and its equation is "
         "left out; none is if not given",
         check=positive_numbers,
-        read=float,
+        read=read_numbers,
         metavar="V",
     )
 

@@ -12,8 +12,9 @@ from kinetree.errors import ArgumentError, unknown_name
 from kinetree.functions.wrenches import named_wrenches
 from kinetree.integrators import Integrator
 from kinetree.model import Model
-from kinetree.options import count, option, value
+from kinetree.options import option, value
 from kinetree.robot.robot import Robot
+from kinetree.stepping import Kept
 from kinetree.validation import Array, real_array
 
 if TYPE_CHECKING:
@@ -123,7 +124,7 @@ def _memory(name: str, given: Any) -> Any:
 
 
 @value
-class Record:
+class Record(Kept):
     """What a simulation keeps, how often, and in whose memory: `simulate` with ``record=…``.
 
     Examples
@@ -140,12 +141,6 @@ class Record:
         check=_names,
         help='out of "q", "v", "a", "tau" (the joint forces of motors: given ones and a controller\'s) and, of a '
         'mechanism, "f" (the forces of the constraints); q and v are kept always',
-    )
-    every: int = option(
-        default=1,
-        check=count,
-        help="keep every so many steps; the initial state is kept too. The state at the end is in ``trajectory.end`` "
-        "where it is not the last that is kept",
     )
     out: Mapping[str, Array] | None = option(
         default=None,

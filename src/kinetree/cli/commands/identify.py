@@ -1,30 +1,4 @@
-"""Estimates a robot's inertias and friction from recorded motions.
-
-Prints how far the estimate is from the motions, joint by joint, and what is to be known of it; writes the robot with
--o, and a page with all figures with --report.
-
-A LOG has positions and joint forces over time (t, q, tau), or currents of motors with --torque-constants; accelerations
-may be there too. Columns are called as for inverse-dynamics, forces by tau, torque or effort, currents by current:
-  tau.elbow   elbow_effort   torque2   tau[2]   /joint_states/elbow/effort   current.elbow   i2
-An NPZ has the arrays t (n,), q (n, nq), tau (n, nv) or current; of a ROS bag (a folder, .mcap, .db3), messages of the
-type JointState are read. Positions are differentiated, and forces filtered alike; nothing is fitted across gaps.
-
-A floating base needs its pose (base.x … base.qw, or Odometry), and the wrenches on its feet with --wrench: columns
-wrench.FOOT.fx, FOOT.tx, FOOT/force/x, or messages of the type WrenchStamped. It needs no joint forces.
-
-What seems wrong with a LOG is an error before anything is estimated: positions in degrees, forces of the other sign,
-sensors at their end, time that goes back, a base that nothing holds. Parameters that the motions do not
-determine stay as ROBOT has them.
-
-for example:
-  kinetree identify arm.urdf a.csv b.csv --validate c.csv -o identified.urdf --report report.html
-  kinetree identify panda log.npz --terms armature,damping,friction,offset --cutoff 10 --parameters
-  kinetree identify arm.urdf bag/ --gear-ratios 101,101,101,121,121,121 --torque-constants 0.11
-  kinetree identify arm.urdf a.csv b.csv --torque-constants 1 --motor-constants all --load b.csv=5,0,0,0.1@flange
-  kinetree identify arm.urdf a.csv --known "damping of elbow=0" --bounds forearm=-0.1,0.1,-0.1,0.1,0,0.5
-  kinetree identify biped.urdf --floating-base bag/ --wrench left_foot=/ft/left --wrench right_foot=/ft/right
-  kinetree identify panda held.csv --payload panda_hand
-"""
+"""``kinetree identify``: from recorded motions to a robot file with the estimated parameters."""
 
 from __future__ import annotations
 
@@ -37,21 +11,7 @@ from warnings import catch_warnings
 import numpy as np
 from rich.markup import escape
 
-from kinetree.cli.options import (
-    add_dynamics,
-    add_fields,
-    add_many,
-    add_results,
-    add_robot,
-    box,
-    joint_terms,
-    known,
-    load,
-    load_robot,
-    names,
-    number,
-    value_of,
-)
+from kinetree.cli.options import load_robot, value_of
 from kinetree.cli.terminal import Working, console, print_files, print_json
 from kinetree.drawing.panels import check_matplotlib
 from kinetree.errors import ArgumentError, FormatError, ModelError
@@ -84,48 +44,8 @@ from kinetree.spatial import Inertia
 from kinetree.tables import Cells, print_warnings
 from kinetree.tables import number as shown
 
-TERMS = "armature,damping,friction"
 BLOCK = 1 << 17
 """Recorded samples that are in memory at once where files are read block by block."""
-
-
-def add_arguments(command: argparse.ArgumentParser) -> None:
-    """Add what it takes."""
-    add_robot(command)
-    command.add_argument("logs", metavar="LOG", nargs="+", help="CSV, NPZ, Parquet or ROS bag, a motion each")
-    add_many(command, "--validate", str, "LOG", "a motion that is not used, to say how good it is")
-    command.add_argument("--parameters", action="store_true", help="print all parameters")
-    out = "write OUT.urdf: ROBOT's file with other inertias, …"
-    add_results(command, output=out, report="write a page with all figures and pictures: FILE.html")
-    add_dynamics(command, friction="with --payload, count the damping and friction of ROBOT", payload=False)
-    what = command.add_argument_group("what is estimated")
-    terms = (
-        "what joints do: armature, damping, friction, offset, stiffness, damping_asymmetry, stribeck, "
-        "load_friction, of all joints or some; none for inertias alone (%(default)s)"
-    )
-    what.add_argument("--terms", type=joint_terms, default=TERMS, metavar="TERM[@JOINT],…", help=terms)
-    held = "only what is held there; ROBOT is right without it"
-    what.add_argument("--payload", dest="payload_frame", metavar="FRAME", help=held)
-    right = "ROBOT is right about it by this deviation; 0: it is not estimated, as in 'damping of elbow=0'"
-    add_many(what, "--known", known, "PARAMETER=STD", right)
-    scale = "of these joints, or all; their forces are currents. A --load or --known parameters determine the scale"
-    what.add_argument("--motor-constants", type=names, default=[], metavar="JOINT,…", help=scale)
-    bounds = "the box that holds the mass of a link, in metres, in its axes"
-    add_many(what, "--bounds", box, "LINK=X0,X1,Y0,Y1,Z0,Z1", bounds)
-    count = "forces count by the noise of each joint, by how it goes together, or all alike (joints)"
-    what.add_argument("--weights", choices=("joints", "covariance", "none"), default="joints", help=count)
-    what.add_argument("--loss", choices=("huber", "cauchy"), help="outliers count less, or hardly at all")
-    spread = "how far off ROBOT may be, > 0 (1; 0.2 for CAD)"
-    what.add_argument("--prior-spread", type=number(float, ">", 0), default=1.0, metavar="X", help=spread)
-    data = command.add_argument_group("the recorded motions")
-    hand = "what was held in LOG, and is known: a point mass (kg) at X, Y, Z (m) in a frame, or its mass alone"
-    add_many(data, "--load", load, "LOG=M[,X,Y,Z]@FRAME", hand)
-    add_fields(data, Filter)
-    add_fields(data, Sensors)
-    blocks = "read files in blocks of so many samples, such as 131072: they are larger than memory"
-    data.add_argument("--block", type=number(int, "≥", 1), metavar="N", help=blocks)
-    data.add_argument("--stream", action="store_true", help=argparse.SUPPRESS)
-    data.add_argument("--force", action="store_true", help="use a log that seems wrong")
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -228,7 +148,7 @@ def parameters(arguments: argparse.Namespace, robot: Robot, used: Logs, others: 
             known=dict(arguments.known),
             motor_constants=arguments.motor_constants,
             smoothing=arguments.smoothing,
-            bodies=Bodies(spread=arguments.prior_spread, bounds=dict(arguments.bounds)),
+            bodies=value_of(arguments, Bodies),
             check=not arguments.force,
         )
         training = fit.validate(log)
