@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
+from kinetree.errors import ArgumentError, unknown_name
 from kinetree.options import count, option, positive, value
+
+SIZES = {"q": "nq", "v": "nv", "a": "nv", "tau": "nv", "f": "nrows"}
+"""What can be kept, and of which length it is; the last one is a mechanism's."""
 
 
 @value
@@ -26,10 +33,32 @@ class StepErrors:
     )
 
 
+def _names(name: str, given: Any) -> tuple[str, ...]:
+    names = given.replace(",", " ").split() if isinstance(given, str) else given
+    if not isinstance(names, Sequence) or not all(isinstance(x, str) for x in names):
+        raise ArgumentError(f"record takes names out of {', '.join(SIZES)}, or a kt.Record; not {given!r}")
+    return known("record", names)
+
+
+def known(what: str, names: Any) -> tuple[str, ...]:
+    """Return names of what can be kept; `ArgumentError` if one is none."""
+    for name in names:
+        if name not in SIZES:
+            raise ArgumentError(f"{what}: {unknown_name('quantity', str(name), SIZES)}")
+    return tuple(names)
+
+
 @value
 class Kept:
-    """How much is kept of a simulation."""
+    """What of a simulation is kept, and how often."""
 
+    names: str | Sequence[str] = option(
+        default=("q", "v"),
+        kw_only=False,
+        check=_names,
+        help='out of "q", "v", "a", "tau" (the joint forces of motors: given ones and a controller\'s) and, of a '
+        'mechanism, "f" (the forces of the constraints); q and v are kept always',
+    )
     every: int = option(
         default=1,
         check=count,

@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kinetree.errors import ArgumentError, unknown_name
+from kinetree.errors import ArgumentError
 from kinetree.functions.wrenches import named_wrenches
 from kinetree.integrators import Integrator
 from kinetree.model import Model
 from kinetree.options import option, value
 from kinetree.robot.robot import Robot
-from kinetree.stepping import Kept
+from kinetree.stepping import SIZES, Kept, known
 from kinetree.validation import Array, real_array
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from kinetree.robot.mechanism import Mechanism
-
-SIZES = {"q": "nq", "v": "nv", "a": "nv", "tau": "nv", "f": "nrows"}
-"""What can be kept, and of which length it is; the last one is a mechanism's."""
 
 
 @value
@@ -100,24 +97,10 @@ def _named_forces(robot: Robot, given: Mapping[str, Any]) -> Array:
     return tau
 
 
-def _names(name: str, given: Any) -> tuple[str, ...]:
-    names = given.replace(",", " ").split() if isinstance(given, str) else given
-    if not isinstance(names, Sequence) or not all(isinstance(x, str) for x in names):
-        raise ArgumentError(f"record takes names out of {', '.join(SIZES)}, or a kt.Record; not {given!r}")
-    return _known("record", names)
-
-
-def _known(what: str, names: Any) -> tuple[str, ...]:
-    for name in names:
-        if name not in SIZES:
-            raise ArgumentError(f"{what}: {unknown_name('quantity', str(name), SIZES)}")
-    return tuple(names)
-
-
 def _memory(name: str, given: Any) -> Any:
     if not isinstance(given, Mapping):
         raise ArgumentError(f"out takes a dict of arrays by {', '.join(SIZES)}; {type(given).__name__} was given")
-    arrays = [given[x] for x in _known("out", given)]
+    arrays = [given[x] for x in known("out", given)]
     if any(np.shares_memory(x, y) for k, x in enumerate(arrays) for y in arrays[:k]):
         raise ArgumentError("out: two of the arrays share memory, so one result would overwrite the other")
     return given
@@ -135,13 +118,6 @@ class Record(Kept):
     (11, 6)
     """
 
-    names: str | Sequence[str] = option(
-        default=("q", "v"),
-        kw_only=False,
-        check=_names,
-        help='out of "q", "v", "a", "tau" (the joint forces of motors: given ones and a controller\'s) and, of a '
-        'mechanism, "f" (the forces of the constraints); q and v are kept always',
-    )
     out: Mapping[str, Array] | None = option(
         default=None,
         check=_memory,

@@ -11,36 +11,19 @@ from warnings import catch_warnings
 import numpy as np
 from rich.markup import escape
 
+import kinetree as kt
 from kinetree.cli.options import load_robot, value_of
 from kinetree.cli.terminal import Working, console, print_files, print_json
 from kinetree.drawing.panels import check_matplotlib
 from kinetree.errors import ArgumentError, FormatError, ModelError
-from kinetree.identification import (
-    Bodies,
-    Filtered,
-    Fit,
-    Generalised,
-    LeastSquares,
-    Robust,
-    Samples,
-    Validation,
-    base_parameters,
-    diagnose,
-    holding,
-    read_log,
-)
+from kinetree.identification import Filtered, Fit, Samples, Validation, base_parameters, diagnose, holding, read_log
 from kinetree.identification.estimators import Estimator
 from kinetree.identification.nonlinear import motors_of
 from kinetree.identification.parameters.terms import OF_ROBOTS
 from kinetree.identification.report import joints
 from kinetree.identification.samples import repeated
 from kinetree.identification.validation import verdict
-from kinetree.logs.filter import Filter
-from kinetree.logs.findings import Findings
-from kinetree.logs.sensors import Sensors
 from kinetree.output import check_output, whole_file
-from kinetree.robot_methods import Robot
-from kinetree.spatial import Inertia
 from kinetree.tables import Cells, print_warnings
 from kinetree.tables import number as shown
 
@@ -91,29 +74,30 @@ def check(arguments: argparse.Namespace) -> None:
 class Logs:
     """The motions in some files, with what is to be known of them; called, they show how far each pass is."""
 
-    def __init__(self, arguments: argparse.Namespace, robot: Robot, files: list[str], show: Working) -> None:
+    def __init__(self, arguments: argparse.Namespace, robot: kt.Robot, files: list[str], show: Working) -> None:
         self.show, self.notes = show, list[str]()
         self.motions = [self._read(arguments, robot, name) for name in files]
 
-    def _read(self, arguments: argparse.Namespace, robot: Robot, name: str) -> Samples | Filtered:
+    def _read(self, arguments: argparse.Namespace, robot: kt.Robot, name: str) -> Samples | Filtered:
         """Return the samples of a file; `ArgumentError` says what seems wrong with it."""
-        recording = read_log(name, robot, sensors=value_of(arguments, Sensors), block=arguments.block or BLOCK)
+        recording = read_log(name, robot, sensors=value_of(arguments, kt.Sensors), block=arguments.block or BLOCK)
         if not arguments.block:
             recording = recording.whole(lambda done: self.show(done, what=f"reading {name}"))
             self.notes += [f"{name}: {note}" for note in recording.notes]
+        hint = "--force takes it as it is"
         if not arguments.force:
-            refuse(name, recording.diagnose())
+            recording.diagnose().errors.enforce(hint, name=name)
         with catch_warnings(record=True, action="always") as said:
-            samples: Any = recording.filtered(
-                value_of(arguments, Filter), check=False
-            )  # `refuse` says what can be done
+            samples: Any = recording.filtered(value_of(arguments, kt.Filter), check=False)
         self.notes += [str(warning.message) for warning in said]
         for mass, place, frame in (held for log, held in arguments.load if log == name):
-            samples = holding(robot, samples, frame, Inertia.from_com(mass, place, np.zeros((3, 3))) if place else mass)
+            samples = holding(
+                robot, samples, frame, kt.Inertia.from_com(mass, place, np.zeros((3, 3))) if place else mass
+            )
         if not arguments.force:
             base = base_parameters(robot, arguments.terms, smoothing=arguments.smoothing)
             currents = [robot.v_names[k] for k in motors_of(robot, arguments.motor_constants)]
-            refuse(name, diagnose(robot, samples, base, currents=currents))
+            diagnose(robot, samples, base, currents=currents).errors.enforce(hint, name=name)
         return cast("Samples | Filtered", samples)
 
     def __call__(self) -> Iterator[Samples]:
@@ -131,13 +115,7 @@ class Logs:
         return [f"{log.name}: {note}" for log in streams for note in log.notes]
 
 
-def refuse(name: str, found: Findings) -> None:
-    """Raise `ArgumentError` if a log seems to be wrong."""
-    if found.errors:
-        raise ArgumentError(f"{name}: {'; '.join(map(str, found.errors))}; --force takes it as it is")
-
-
-def parameters(arguments: argparse.Namespace, robot: Robot, used: Logs, others: Logs, warnings: list[str]) -> None:
+def parameters(arguments: argparse.Namespace, robot: kt.Robot, used: Logs, others: Logs, warnings: list[str]) -> None:
     """Estimate the robot's parameters."""
     with catch_warnings(record=True, action="always") as said:
         log: Any = used.motions if arguments.load else used
@@ -148,7 +126,7 @@ def parameters(arguments: argparse.Namespace, robot: Robot, used: Logs, others: 
             known=dict(arguments.known),
             motor_constants=arguments.motor_constants,
             smoothing=arguments.smoothing,
-            bodies=value_of(arguments, Bodies),
+            bodies=value_of(arguments, kt.Bodies),
             check=not arguments.force,
         )
         training = fit.validate(log)
@@ -168,13 +146,13 @@ def parameters(arguments: argparse.Namespace, robot: Robot, used: Logs, others: 
 def estimator(arguments: argparse.Namespace) -> Estimator:
     """Return how parameters are estimated."""
     if arguments.loss is not None:
-        return Robust(arguments.loss)
+        return kt.Robust(arguments.loss)
     if arguments.weights == "covariance":
-        return Generalised()
-    return LeastSquares("joints" if arguments.weights == "joints" else None)
+        return kt.Generalised()
+    return kt.LeastSquares("joints" if arguments.weights == "joints" else None)
 
 
-def write(arguments: argparse.Namespace, robot: Robot) -> list[str]:
+def write(arguments: argparse.Namespace, robot: kt.Robot) -> list[str]:
     """Write the robot file: the original with other numbers, or a new document where that cannot be."""
     found = []
     with catch_warnings(record=True, action="always") as said:
@@ -218,7 +196,7 @@ def summary(
     print_files([arguments.output, arguments.report])
 
 
-def payload(arguments: argparse.Namespace, robot: Robot, used: Logs, others: Logs, warnings: list[str]) -> None:
+def payload(arguments: argparse.Namespace, robot: kt.Robot, used: Logs, others: Logs, warnings: list[str]) -> None:
     """Estimate what the robot holds."""
     frame = arguments.payload_frame
     found = robot.identify_payload(used, frame)
@@ -244,7 +222,7 @@ def payload(arguments: argparse.Namespace, robot: Robot, used: Logs, others: Log
     print_files([arguments.output])
 
 
-def residuals(robot: Robot, log: Callable[[], Iterator[Samples]]) -> Any:
+def residuals(robot: kt.Robot, log: Callable[[], Iterator[Samples]]) -> Any:
     """Return root mean squares (nv,) of what a robot does not explain."""
     count, squares = 0, np.zeros(robot.nv)
     for part in log():
