@@ -108,7 +108,7 @@ CANDIDATES = (
 class Lacking(NamedTuple):
     """A column that the model lacks: which, of which joints, and how much of their squared residuals it explains."""
 
-    index: int
+    column: int
     joints: list[int]
     gains: Array
     factors: Array
@@ -170,7 +170,7 @@ class Lack:
                 return
             self.columns += (best,)
             for k in best.joints:
-                self._system.with_column(k, best.index)
+                self._system.with_column(k, best.column)
 
     def _lacking(self, index: int) -> tuple[float, Lacking | None]:
         """Return by how much χ² of all joints falls with a candidate where it is certain, and where that is."""
