@@ -324,7 +324,9 @@ def opposite(expected: Array, v: Array, a: Array, tau: Array, direction: Array |
     gram = np.einsum("nki,nkj->kij", columns, columns) / np.where(size > 0.0, size, 1.0)[:, :, None]
     gram /= np.where(size > 0.0, size, 1.0)[:, None, :]
     as_is, other = _explained(gram[:, :-1, :-1], gram[:, :-1, -1])
-    return np.asarray((other > as_is + MORE) & (size[:, 0] > 0.0), dtype=np.bool_)  # a robot without masses expects nothing
+    return np.asarray(
+        (other > as_is + MORE) & (size[:, 0] > 0.0), dtype=np.bool_
+    )  # a robot without masses expects nothing
 
 
 def _explained(gram: Array, right: Array) -> tuple[Array, Array]:
