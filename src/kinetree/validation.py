@@ -141,7 +141,7 @@ def is_rotation(value: Any) -> bool:
     return hasattr(value, "as_matrix") and np.shape(value.as_matrix())[-2:] == (3, 3)
 
 
-def as_number(value: Any) -> float:
+def as_number(value: object) -> float:
     """Return a real number as a float, infinite where it is too large for one; NaN of flags and of what is no number.
 
     Examples
@@ -154,7 +154,7 @@ def as_number(value: Any) -> float:
     try:
         return float(value)
     except OverflowError:
-        return math.inf if value > 0 else -math.inf
+        return math.inf if value == abs(value) else -math.inf
 
 
 def positive(what: str, value: object) -> float:
