@@ -157,8 +157,14 @@ def simulation_steps() -> Iterator[tuple[str, Program]]:
     forces = kt.Forces(tau=np.zeros((4, tree.nv)), interpolation="linear")
     resting = kt.Mechanism(tree, [kt.Contact(tree.frame_names[-1], radius=0.1)])
     integrators = ["euler", "semi_implicit_euler", "implicit_euler", "rk4", "tsitouras", "variational"]
-    chosen: dict[str, Any] = {i: {"integrator": i, "events": events[k % 2 :], "inputs": {"least": 0.5}} for k, i in enumerate(integrators)}
-    chosen |= {"controller": {"controller": law, "inputs": {"gain": 2.0}}, "called": {"controller": lambda q, v, t: v}, "forces": {"forces": forces}}
+    chosen: dict[str, Any] = {
+        i: {"integrator": i, "events": events[k % 2 :], "inputs": {"least": 0.5}} for k, i in enumerate(integrators)
+    }
+    chosen |= {
+        "controller": {"controller": law, "inputs": {"gain": 2.0}},
+        "called": {"controller": lambda q, v, t: v},
+        "forces": {"forces": forces},
+    }
     made = {way: (tree, tree.neutral(), more) for way, more in chosen.items()}
     made |= {"loop": (mech, q, {}), "contact": (resting, tree.neutral(), {"joints": "none"})}
     for way, (system, start, more) in made.items():
