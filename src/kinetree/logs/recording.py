@@ -15,13 +15,12 @@ from kinetree.errors import AbsentError, ArgumentError, FormatError
 from kinetree.logs.checks import Recorded, check_recording
 from kinetree.logs.codecs import open_log
 from kinetree.logs.columns import some
-from kinetree.logs.filter import Filter
 from kinetree.logs.findings import Findings
 from kinetree.logs.joints import AtJoints, Block
 from kinetree.logs.local_fit import gaps
 from kinetree.logs.preparation import Preparation
 from kinetree.logs.prepare import filtered
-from kinetree.logs.samples import Samples
+from kinetree.logs.samples import Filter, Samples
 from kinetree.logs.sensors import Sensors
 from kinetree.options import given
 from kinetree.robot import Robot

@@ -16,8 +16,8 @@ from kinetree.identification.samples import as_log
 from kinetree.identification.threads import on_one_thread
 from kinetree.lazy import cached_property
 from kinetree.logs import checks
-from kinetree.logs.filter import Filter
 from kinetree.logs.findings import Check, Finding, Findings, Found, Stage, made
+from kinetree.logs.samples import Filter
 
 if TYPE_CHECKING:
     from kinetree.identification.parameters.terms import JointTerms
