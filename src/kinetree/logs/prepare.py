@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kinetree.errors import ArgumentError
-from kinetree.logs.checks import Recorded, check_recording
+from kinetree.logs.findings import Recorded, check_recording
 from kinetree.logs.joints import Block
 from kinetree.logs.preparation import Preparation
 from kinetree.logs.samples import Filter, Samples, measured

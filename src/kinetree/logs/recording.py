@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinetree.errors import AbsentError, ArgumentError, FormatError
-from kinetree.logs.checks import Recorded, check_recording
 from kinetree.logs.codecs import open_log
 from kinetree.logs.columns import some
-from kinetree.logs.findings import Findings
+from kinetree.logs.findings import Findings, Recorded, check_recording
 from kinetree.logs.joints import AtJoints, Block
 from kinetree.logs.local_fit import gaps
 from kinetree.logs.preparation import Preparation
