@@ -9,9 +9,9 @@ import numpy as np
 
 from kinetree.errors import ArgumentError, warn_user
 from kinetree.logs.findings import LogWarning
-from kinetree.logs.joints import Block
 from kinetree.logs.local_fit import DEGREE, fit_weights, fitted, gaps
 from kinetree.logs.samples import Cutoff, Filter, Samples, measured, of_joints
+from kinetree.logs.sensors import Block
 from kinetree.validation import Array, real_array
 
 if TYPE_CHECKING:

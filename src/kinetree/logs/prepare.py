@@ -8,9 +8,9 @@ import numpy as np
 
 from kinetree.errors import ArgumentError
 from kinetree.logs.findings import Recorded, check_recording
-from kinetree.logs.joints import Block
 from kinetree.logs.preparation import Preparation
 from kinetree.logs.samples import Filter, Samples, measured
+from kinetree.logs.sensors import Block
 from kinetree.options import given
 from kinetree.signatures import told
 from kinetree.validation import real_array

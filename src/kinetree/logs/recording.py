@@ -15,12 +15,11 @@ from kinetree.errors import AbsentError, ArgumentError, FormatError
 from kinetree.logs.codecs import open_log
 from kinetree.logs.columns import some
 from kinetree.logs.findings import Findings, Recorded, check_recording
-from kinetree.logs.joints import AtJoints, Block
 from kinetree.logs.local_fit import gaps
 from kinetree.logs.preparation import Preparation
 from kinetree.logs.prepare import filtered
 from kinetree.logs.samples import Filter, Samples
-from kinetree.logs.sensors import Sensors
+from kinetree.logs.sensors import AtJoints, Block, Sensors
 from kinetree.options import given
 from kinetree.robot import Robot
 from kinetree.signatures import told
@@ -42,7 +41,7 @@ class Recording:
     name : str
         The file.
     t, q, v, a, tau, f_ext : arrays or None
-        Of a whole recording, as a block has them: see `kinetree.logs.joints.Block`.
+        Of a whole recording, as a block has them: see `kinetree.logs.sensors.Block`.
     notes : tuple of str
         What was left out, and what is to be known; complete after a pass.
     progress : float
