@@ -16,8 +16,7 @@ from kinetree.logs.codecs import open_log
 from kinetree.logs.columns import some
 from kinetree.logs.findings import Findings, Recorded, check_recording
 from kinetree.logs.local_fit import gaps
-from kinetree.logs.preparation import Preparation
-from kinetree.logs.prepare import filtered
+from kinetree.logs.preparation import Preparation, filtered
 from kinetree.logs.samples import Filter, Samples
 from kinetree.logs.sensors import AtJoints, Block, Sensors
 from kinetree.options import given
