@@ -10,10 +10,9 @@ import numpy as np
 
 from kinetree.errors import FormatError
 from kinetree.logs.codecs.table import ROWS, Blocks, Names, Table
-from kinetree.logs.columns import FORCES, QUANTITIES, Coordinates, Slot, some
+from kinetree.logs.columns import FORCES, QUANTITIES, Coordinates, Slot, numbered_notes, some, without_base
 from kinetree.logs.extra import NUMBERS, TEXTS
 from kinetree.logs.layout import Layout, check_quantities
-from kinetree.logs.messages import numbered_notes, without_base
 from kinetree.validation import Array
 
 LABELS = ("q_names", "v_names")
