@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from kinetree.errors import FormatError
-from kinetree.logs.names import Spellings
+from kinetree.logs.layout import Spellings
 
 Slot = tuple[str, int]
 """A quantity and the index of the entry."""
