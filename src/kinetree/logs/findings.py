@@ -1,6 +1,6 @@
-"""What a plausibility check is, and what it finds: values, whose severity, joints and figures are fields.
+"""Plausibility checks and what they find: values, of whose messages no word matters; and the checks of recordings.
 
-Nothing in the library looks at the words of a message.
+These see what filtering hides: sensors at their end, times in another unit.
 """
 
 from __future__ import annotations
@@ -19,8 +19,6 @@ from kinetree.validation import Array
 Severity = Literal["error", "warning"]
 Stage = Literal["recording", "samples", "closed", "equations", "estimate", "bodies"]
 
-NONE: Mapping[str, Any] = MappingProxyType({})
-
 
 class LogWarning(UserWarning):
     """A recorded motion that tells little, or something that a model of it lacks."""
@@ -31,7 +29,7 @@ class Found(NamedTuple):
 
     message: str
     joints: tuple[str, ...] = ()
-    figures: Mapping[str, Any] = NONE
+    figures: Mapping[str, Any] = MappingProxyType({})
 
 
 class Check(NamedTuple):
@@ -207,13 +205,12 @@ def _at_an_end(x: Array) -> float:
     return max(many, default=0) / len(x)
 
 
-CHECKS = (
+RECORDING_CHECKS = (
     Check("time_unit", "error", ("recording",), time_unit),
     Check("saturated", "error", ("recording",), saturated),
 )
-"""Those of recordings; `kinetree.identification.checks.registry` has all."""
 
 
 def check_recording(seen: Recorded) -> Findings:
     """Return what the checks of a recording find."""
-    return made(CHECKS, "recording", seen)
+    return made(RECORDING_CHECKS, "recording", seen)
