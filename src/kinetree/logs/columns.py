@@ -1,4 +1,4 @@
-"""The columns of tables: quantities with their words and units, and the names of a robot's coordinates."""
+"""The columns of tables: quantities with words and units, a robot's coordinates, and what to say of these."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from kinetree.errors import FormatError
-from kinetree.logs.layout import Spellings
 
 Slot = tuple[str, int]
 """A quantity and the index of the entry."""
@@ -88,10 +87,9 @@ BASE = {"q": ("x", "y", "z", *QUATERNION)} | dict.fromkeys(("v", "a", *FORCES), 
 
 @dataclass(frozen=True)
 class Coordinates:
-    """The names of the entries of q and of v (and a, tau), those of `Robot.q_names` and `Robot.v_names`.
+    """The names of the entries of q and of v (and a, tau); the joints that follow, with those that they do.
 
-    A joint that follows another has no entries: `followers` has each such joint, and the one that it follows.
-    `wrenches` is what measured wrenches are called: frames, or other names of theirs.
+    And what measured wrenches are called: frames, or other names of theirs.
     """
 
     q: tuple[str, ...]
@@ -145,13 +143,7 @@ class Coordinates:
 
 
 def some(names: Sequence[str], most: int = 6) -> str:
-    """Return the first few names of a list, and how many there are if that is not all.
-
-    Examples
-    --------
-    >>> some(["a", "b"]), some(["a", "b", "c", "d"], 2)
-    ('a, b', 'a, b, … (4 in all)')
-    """
+    """Return the first few names of a list, and how many there are if that is not all: "a, b, … (4 in all)"."""
     return ", ".join(names) if len(names) <= most else f"{', '.join(names[:most])}, … ({len(names)} in all)"
 
 
@@ -164,13 +156,7 @@ _SUFFIXED = re.compile(
 
 
 def split_unit(name: str) -> tuple[str, str | None]:
-    """Return a column's name without its unit, and the unit.
-
-    Examples
-    --------
-    >>> split_unit("Time (s)"), split_unit("q[1] [rad]"), split_unit("t_ms"), split_unit("q[1]")
-    (('Time', 's'), ('q[1]', 'rad'), ('t', 'ms'), ('q[1]', None))
-    """
+    """Return a column's name without its unit, and the unit: that of "Time (s)", "q[1] [rad]" or "t_ms"."""
     match = _BRACKETED.fullmatch(name) or _SUFFIXED.fullmatch(name)
     return (match[1], match[2]) if match else (name, None)
 
@@ -201,31 +187,13 @@ _LIKE_V = re.compile(r"vel|speed|omega|dot|rate", re.IGNORECASE)
 
 
 def expected_columns(coordinates: Coordinates, quantities: Sequence[str] = MOTION) -> str:
-    """Return a sentence that lists the columns which a table should have, the first few of each quantity.
-
-    Examples
-    --------
-    >>> expected_columns(Coordinates(("hip", "knee"), ("hip", "knee")))
-    'Expected columns: t, q.hip, q.knee, v.hip, v.knee, a.hip, a.knee (v and a may be left out if there is t)'
-    """
+    """Return a sentence that lists the columns which a table should have, the first few of each quantity."""
     every = ["t"]
     for quantity in quantities:
         names = coordinates.columns(quantity)
         every += names if len(names) <= 3 else [*names[:2], "…"]
     rest = "; of tau and current, one is enough" if "current" in quantities else ""
     return f"Expected columns: {', '.join(every)} (v and a may be left out if there is t{rest})"
-
-
-def lacking(missing: Sequence[Slot], ignored: Sequence[str], spellings: Spellings) -> str:
-    """Return the message for a header without some entries of a quantity."""
-    coordinates = spellings.coordinates
-    if coordinates.base and list(missing) == [("q", k) for k in coordinates.of_base("q")]:
-        remedy = without_base(coordinates)
-        return f"the header has no columns of the floating base.{remedy}{not_understood(ignored, coordinates)}"
-    known = [spelling for spelling, slots in spellings.meanings.items() if slots & set(missing)]
-    names = some(list(map(coordinates.call, missing)), 4)
-    expected = expected_columns(coordinates, spellings.quantities)
-    return f"the header lacks {names}.{not_understood(ignored, coordinates, known)} {expected}."
 
 
 def not_understood(ignored: Sequence[str], coordinates: Coordinates, known: Sequence[str] = ()) -> str:
@@ -240,13 +208,7 @@ def not_understood(ignored: Sequence[str], coordinates: Coordinates, known: Sequ
 
 
 def following(ignored: Sequence[str], coordinates: Coordinates) -> str:
-    """Return a sentence about columns of joints that follow others; or nothing.
-
-    Examples
-    --------
-    >>> following(["q.left", "x"], Coordinates(("right",), ("right",), (("left", "right"),)))
-    ' left follows right: such joints have no columns of their own.'
-    """
+    """Return a sentence about columns of joints that follow others; or nothing."""
     found = [
         f"{joint} follows {leader}"
         for joint, leader in coordinates.followers
@@ -286,13 +248,7 @@ def numbered_notes(coordinates: Coordinates, called: Mapping[Slot, str]) -> tupl
 
 
 def unused_columns(ignored: Sequence[str], quantities: set[str], coordinates: Coordinates | None = None) -> str:
-    """Return the warning about columns that are not used; it says which word to use if they look like v or a.
-
-    Examples
-    --------
-    >>> unused_columns(["hip_speed"], {"t", "q"})
-    'columns not used: hip_speed. Velocities (hip_speed?) go by one of the words v, qd, dq, vel, velocity, …'
-    """
+    """Return the warning about columns that are not used; it says which word to use if they look like v or a."""
     said = f"columns not used: {some(ignored, 8)}"
     like_a = [name for name in ignored if _LIKE_A.search(name)]
     like_v = [name for name in ignored if _LIKE_V.search(name) and name not in like_a]

@@ -18,6 +18,8 @@ from kinetree.validation import Array
 
 Severity = Literal["error", "warning"]
 Stage = Literal["recording", "samples", "closed", "equations", "estimate", "bodies"]
+"""When a check is made: of a recording before it is filtered, of samples or those of a mechanism, of their equations
+before the estimate, of the estimate, of the physically consistent bodies."""
 
 
 class LogWarning(UserWarning):
@@ -35,16 +37,7 @@ class Found(NamedTuple):
 class Check(NamedTuple):
     """A plausibility check: one row of `kinetree.identification.checks.registry.CHECKS`.
 
-    Attributes
-    ----------
-    name : str
-    severity : "error" or "warning"
-        Whether `identify` refuses a log in which it finds something.
-    stages : tuple of str
-        When it is made: of a recording before it is filtered, of samples, or of those of a mechanism ("closed"), of
-        their equations before the estimate, of the estimate, of the physically consistent bodies.
-    test : callable
-        From the evidence of these stages to what is found, nothing where all seems right.
+    An error is why `identify` refuses a log. `test` yields what is wrong in the evidence of each of the stages.
     """
 
     name: str

@@ -250,7 +250,7 @@ def in_time(name: str, block: Block, before: float = -np.inf) -> Block:
 
 def _gaps(t: Array | None) -> tuple[str, ...]:
     """Return a note on the gaps in time."""
-    if t is None or len(t) < 3 or not (holes := gaps(t)):
+    if t is None or not (holes := gaps(t)):
         return ()
     listed = some([f"{t[k - 1]:g} s to {t[k]:g} s" for k in holes], 3)
     return (f"gaps in time, across which nothing is fitted: {listed}",)

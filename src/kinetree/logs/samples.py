@@ -1,4 +1,4 @@
-"""Samples of recorded motions, as estimators take them: states, accelerations and joint forces."""
+"""Samples of recorded motions, as estimators take them, and the choices by which they are made of recordings."""
 
 from __future__ import annotations
 
