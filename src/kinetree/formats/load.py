@@ -9,8 +9,7 @@ from dataclasses import replace
 from kinetree.embedded import EMBEDDED, embedded_text
 from kinetree.errors import FormatError, KinetreeError, shortened
 from kinetree.formats.descriptions import described_names, description_path
-from kinetree.formats.graph import GraphJoint, KinematicGraph
-from kinetree.formats.graph_model import model_of
+from kinetree.formats.graph import GraphJoint, KinematicGraph, model_of
 from kinetree.formats.urdf.model import graph_from_element as graph_from_urdf
 from kinetree.formats.xml.elements import MAX_BYTES, Element, check_size, parse_xml
 from kinetree.joints import Joint
