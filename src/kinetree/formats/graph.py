@@ -8,8 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from kinetree.errors import FormatError, KinetreeError, ModelError, listed, shortened, unknown_name, warn_user
-from kinetree.formats.xml.elements import Element
-from kinetree.formats.xml.values import IDENTITY, Rows, Triple
+from kinetree.formats.xml.elements import IDENTITY, Element, Rows, Triple
 from kinetree.joints import Joint
 from kinetree.model import GRAVITY, NO_LIMITS, JointLimits, JointSpring, Model, ModelBuilder
 from kinetree.model.body import NO_SPRING, WORLD

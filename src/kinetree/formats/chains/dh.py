@@ -10,7 +10,7 @@ import numpy as np
 
 from kinetree.errors import ModelError
 from kinetree.formats.chains.chain import SerialLink, serial_model
-from kinetree.formats.xml.values import rpy_rotation
+from kinetree.formats.xml.elements import rpy_rotation
 from kinetree.joints import Prismatic, Revolute
 from kinetree.model import GRAVITY, NO_LIMITS, JointLimits, Model
 from kinetree.model.checks import Pose

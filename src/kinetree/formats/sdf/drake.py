@@ -7,8 +7,7 @@ from collections.abc import Collection
 from kinetree.errors import unknown_name
 from kinetree.formats.graph import GraphJoint
 from kinetree.formats.sdf.values import as_text, three
-from kinetree.formats.xml.elements import Element
-from kinetree.formats.xml.values import Triple, triple
+from kinetree.formats.xml.elements import Element, Triple, triple
 from kinetree.joints import Spherical
 from kinetree.spatial import Transform
 

@@ -17,8 +17,7 @@ from kinetree.formats.sdf.drake import ball_constraint, is_ball_constraint
 from kinetree.formats.sdf.frames import MODEL, WORLD, Frames, Placed
 from kinetree.formats.sdf.joints import motion
 from kinetree.formats.sdf.values import amount, checked, is_true, name_of, part, pose, text, three
-from kinetree.formats.xml.elements import Element
-from kinetree.formats.xml.values import Triple, magnitude, required
+from kinetree.formats.xml.elements import Element, Triple, magnitude, required
 from kinetree.joints import Fixed
 from kinetree.model import GRAVITY
 from kinetree.spatial import Transform, Vec3
