@@ -13,9 +13,8 @@ from typing import Final
 
 from kinetree.errors import listed, shortened, unknown_name, warn_user
 from kinetree.formats.graph import GraphFrame, GraphJoint, GraphLink, Inertial, KinematicGraph, Pose
-from kinetree.formats.sdf.drake import ball_constraint, is_ball_constraint
 from kinetree.formats.sdf.frames import MODEL, WORLD, Frames, Placed
-from kinetree.formats.sdf.joints import motion
+from kinetree.formats.sdf.joints import ball_constraint, is_ball_constraint, motion
 from kinetree.formats.sdf.values import amount, checked, is_true, name_of, part, pose, text, three
 from kinetree.formats.xml.elements import Element, Triple, magnitude, required
 from kinetree.joints import Fixed
