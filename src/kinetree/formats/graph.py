@@ -1,4 +1,4 @@
-"""Links and joints as a file has them, in whatever graph they form: what the reader of a format returns."""
+"""Links and joints as a file has them, in whatever graph, which the reader of a format returns; the model of a tree."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from kinetree.errors import FormatError, KinetreeError, ModelError, listed, shortened, unknown_name, warn_user
-from kinetree.formats.xml.elements import IDENTITY, Element, Rows, Triple
+from kinetree.formats.xml import IDENTITY, Element, Rows, Triple
 from kinetree.joints import Joint
 from kinetree.model import GRAVITY, NO_LIMITS, JointLimits, JointSpring, Model, ModelBuilder
 from kinetree.model.body import NO_SPRING, WORLD
-from kinetree.model.checks import Pose, TooLargeError
+from kinetree.model.checks import Pose as Placement
+from kinetree.model.checks import TooLargeError
 from kinetree.model.physical import check_inertias, inertia_defect, is_body
 from kinetree.model.tree import Edge, cycles, root_link
 from kinetree.spatial import GeneralRotation, Inertia, Mat3, Sym3, Transform
@@ -167,7 +168,7 @@ def model_of(
     graph: KinematicGraph,
     *,
     floating_base: bool | None = None,
-    base_pose: Pose | None = None,
+    base_pose: Placement | None = None,
     gravity: Iterable[float] = GRAVITY,
 ) -> Model:
     """Return the model of a graph that is a tree.

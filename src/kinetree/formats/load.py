@@ -1,4 +1,7 @@
-"""Find the source of a robot, and the reader of its format."""
+"""Find the source of a robot, and the reader of its format.
+
+A source may be a name in the package `robot_descriptions`, which fetches a repository when one is asked for first.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from kinetree.embedded import EMBEDDED, embedded_text
 from kinetree.errors import FormatError, KinetreeError, shortened
 from kinetree.formats.graph import GraphJoint, KinematicGraph, model_of
 from kinetree.formats.urdf.model import graph_from_element as graph_from_urdf
-from kinetree.formats.xml.elements import MAX_BYTES, Element, check_size, parse_xml
+from kinetree.formats.xml import MAX_BYTES, Element, check_size, parse_xml
 from kinetree.joints import Joint
 from kinetree.lazy import lazy_method
 from kinetree.locks import importing

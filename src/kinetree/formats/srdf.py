@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from kinetree.errors import KinetreeError, listed, shortened, warn_user
 from kinetree.formats.load import RobotNotFoundError, Source, read_file
 from kinetree.formats.urdf.document import leave_namespace, refuse_xacro
-from kinetree.formats.xml.elements import Element, parse_xml, required, vector
+from kinetree.formats.xml import Element, parse_xml, required, vector
 from kinetree.model import Body, Model
 from kinetree.model.builder import ROOT_JOINT
 

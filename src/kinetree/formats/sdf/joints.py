@@ -10,7 +10,7 @@ from kinetree.errors import shortened, unknown_name, warn_user
 from kinetree.formats.graph import GraphJoint, Mimic
 from kinetree.formats.sdf.frames import MODEL
 from kinetree.formats.sdf.values import amount, as_text, checked, is_true, not_negative, part, three
-from kinetree.formats.xml.elements import Element, Triple, required, triple
+from kinetree.formats.xml import Element, Triple, required, triple
 from kinetree.joints import Continuous, Fixed, Helical, Joint, Prismatic, Revolute, Spherical, Universal
 from kinetree.model import NO_LIMITS, JointLimits, JointSpring
 from kinetree.model.body import NO_SPRING

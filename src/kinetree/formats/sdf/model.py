@@ -16,7 +16,7 @@ from kinetree.formats.graph import GraphFrame, GraphJoint, GraphLink, Inertial, 
 from kinetree.formats.sdf.frames import MODEL, WORLD, Frames, Placed
 from kinetree.formats.sdf.joints import ball_constraint, is_ball_constraint, motion
 from kinetree.formats.sdf.values import amount, checked, is_true, name_of, part, pose, text, three
-from kinetree.formats.xml.elements import Element, Triple, magnitude, required
+from kinetree.formats.xml import Element, Triple, magnitude, required
 from kinetree.joints import Fixed
 from kinetree.model import GRAVITY
 from kinetree.spatial import Transform, Vec3

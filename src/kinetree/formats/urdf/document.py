@@ -16,7 +16,7 @@ from typing import Final
 from kinetree.errors import shortened, unknown_name
 from kinetree.formats.graph import GraphLink, Inertial, Mimic, Pose, tree_root
 from kinetree.formats.urdf.attributes import checked, child, part
-from kinetree.formats.xml.elements import (
+from kinetree.formats.xml import (
     Element,
     Triple,
     magnitude,

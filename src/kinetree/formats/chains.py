@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree.errors import ModelError, warn_user
-from kinetree.formats.xml.elements import rpy_rotation
+from kinetree.formats.xml import rpy_rotation
 from kinetree.joints import Helical, Joint, Mimic, Prismatic, Revolute
 from kinetree.model import GRAVITY, NO_LIMITS, JointLimits, Model, ModelBuilder
 from kinetree.model.checks import Pose
