@@ -1,4 +1,4 @@
-"""A serial chain from the joints and links of a table: what the readers of screws and of DH parameters share."""
+"""Serial chains: models from Denavit–Hartenberg parameters, and from screw axes (product of exponentials)."""
 
 from __future__ import annotations
 
@@ -24,19 +24,10 @@ from kinetree.validation import Array, as_poses, check_poses, real_array
 
 @dataclass(frozen=True)
 class SerialLink:
-    """A link of a chain, and the joint before it.
+    """A link of a chain, with its inertia about its own frame, and the joint before it with its limits and friction.
 
-    Attributes
-    ----------
-    joint : Joint
-    placement : (4, 4) array
-        Pose of the joint's frame in the body of the link before.
-    frame : (4, 4) array
-        Pose of the link's own frame, the one in the table, in its body's frame (the joint's frame as it moves).
-    inertia : Inertia
-        About the link's own frame.
-    options : mapping
-        Limits, friction and armature, as `ModelBuilder.add_joint` takes them.
+    `placement` is the pose of the joint's frame in the body before, `frame` that of the link's own, as in the table,
+    in the link's body, which stands in the joint's frame as it moves.
     """
 
     joint: Joint
@@ -142,14 +133,7 @@ def model_from_dh(
     base_pose: Pose | None = None,
     gravity: Iterable[float] = GRAVITY,
 ) -> Model:
-    """Return the model of a chain given by DH parameters; `kinetree.from_dh` documents the arguments.
-
-    Examples
-    --------
-    >>> model = model_from_dh([DHLink(a=1.0), DHLink(a=0.5, alpha=1.5)])
-    >>> model.nq, model.frame_names
-    (2, ('base', 'link1', 'link2', 'frame1', 'frame2', 'tool'))
-    """
+    """Return the model of a chain given by DH parameters; `kinetree.from_dh` documents the arguments."""
     if convention not in CONVENTIONS:
         raise ModelError(
             f"convention={convention!r}: give 'standard' (Denavit, Hartenberg, Paul) or 'modified' (Craig)"
@@ -218,16 +202,7 @@ def model_from_screws(
     base_pose: Pose | None = None,
     gravity: Iterable[float] = GRAVITY,
 ) -> Model:
-    """Return the model of a chain given by screw axes; `kinetree.from_screws` documents the arguments.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> M = [np.eye(4), np.eye(4)]
-    >>> model = model_from_screws(M, [np.diag([0.1, 0.1, 0.1, 1, 1, 1])], [[0], [0], [1], [0], [-0.5], [0]])
-    >>> model.bodies[0].X_T.r  # the axis passes here
-    Vec3(0.5, 0.0, 0.0)
-    """
+    """Return the model of a chain given by screw axes; `kinetree.from_screws` documents the arguments."""
     axes = _numbers("screws, one a column,", screws, 6, None)
     n = axes.shape[1]
     inertias = [_inertia(i, G_i) for i, G_i in enumerate(_numbers("G", G, n, 6, 6), start=1)]

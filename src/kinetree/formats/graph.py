@@ -118,19 +118,10 @@ class GraphFrame:
 
 @dataclass(frozen=True)
 class KinematicGraph:
-    """What a file describes, before it is cut into a tree: what every reader of a format returns.
+    """What a file describes, before it is cut into a tree: links, joints and frames in file order.
 
-    Attributes
-    ----------
-    name : str
-    element : Element
-        The robot's own, for messages.
-    links, joints, frames : tuple
-        In file order.
-    floating : bool, optional
-        Whether the file has the robot move freely, or holds it to the world; None where the format does not say.
-    poses : mapping
-        The transforms from the world to the links, where the file gives them: there a root that is fixed stands.
+    `floating` is whether the file has the robot move freely, None where its format does not say; `poses` are the
+    transforms from the world to links where the file gives them: there a root that is fixed stands.
     """
 
     name: str
@@ -171,18 +162,10 @@ def model_of(
     base_pose: Placement | None = None,
     gravity: Iterable[float] = GRAVITY,
 ) -> Model:
-    """Return the model of a graph that is a tree.
+    """Return the model of a graph that is a tree; else, or where a number overflows, a `FormatError`.
 
-    A fixed joint mimics none, with a warning that names it. Inertias that no body can have (`inertia_defect`) are used
-    as given, with one `NonPhysicalInertiaWarning` that names the links (not those fixed to the world, nor point masses,
-    rods and the like that a body of several links has as a part). `kinetree.load` documents the options.
-
-    Raises
-    ------
-    FormatError
-        If it is not a tree, a number overflows, or a joint mimics one that it cannot follow, or cannot mimic any.
-    ModelError
-        If an argument is wrong.
+    A fixed joint mimics none, with a warning that names it. Inertias that no body can have are used as given, with one
+    warning. `kinetree.load` documents the options.
     """
     root = tree_root(graph.element, graph.links, graph.joints)
     floats = graph.floating is True if floating_base is None else floating_base

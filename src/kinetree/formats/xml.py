@@ -1,4 +1,4 @@
-"""XML elements with line numbers, and a parser for untrusted files.
+"""XML elements with line numbers, a parser for untrusted files, and attributes as numbers, in every locale the same.
 
 Robot files come from strangers. A document type declaration (and with it every entity trick: a bomb,
 a quadratic blow-up, a file or an address pulled in) is refused outright, and size, depth and number of
@@ -101,21 +101,9 @@ class Element:
 
 
 def parse_xml(text: str | bytes, source: str = "<string>", *, lenient: bool = False) -> Element:
-    """Read an XML document; return its root element.
+    """Return the root element of an XML document of a stranger; `FormatError` if it is refused, with `lenient` too.
 
-    Bytes are decoded as XML prescribes: byte order mark, then declaration, then UTF-8. What is not XML is refused with
-    `lenient` too, which is for what its elements say.
-
-    Raises
-    ------
-    FormatError
-        Not XML, truncated, too large, too deep, or with a document type declaration.
-
-    Examples
-    --------
-    >>> root = parse_xml("<robot><link name='base'/></robot>")
-    >>> root.children[0]
-    <Element <link name='base'> at <string>:1>
+    Bytes are decoded as XML prescribes: byte order mark, then declaration, then UTF-8.
     """
     _check_before_parsing(text, source)
     builder = _Builder(source, lenient)
@@ -316,13 +304,8 @@ def _quoted(element: Element, attribute: str) -> str:
 def rpy_rotation(rpy: Sequence[float]) -> Rows:
     """Return ``R = Rz(yaw) Ry(pitch) Rx(roll)``: the rotation of fixed-axis roll, pitch and yaw (rad).
 
-    Entries within 4 ulp of 0 or ±1 become just that: `cos(pi / 2)` is meant to be zero, and a structural zero is
-    worth having. This is within the rounding of the product.
-
-    Examples
-    --------
-    >>> rpy_rotation((0.0, 0.0, 1.5707963267948966))
-    ((0.0, -1.0, 0.0), (1.0, 0.0, 0.0), (0.0, 0.0, 1.0))
+    Entries within 4 ulp of 0 or ±1 become just that, within the rounding of the product: `cos(pi / 2)` is meant to be
+    zero, and a structural zero is worth having.
     """
     (cr, cp, cy), (sr, sp, sy) = map(math.cos, rpy), map(math.sin, rpy)
     x = cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr
@@ -331,13 +314,7 @@ def rpy_rotation(rpy: Sequence[float]) -> Rows:
 
 
 def quaternion_rotation(xyzw: Sequence[float]) -> Rows:
-    """Return the rotation of a quaternion (x, y, z, w) of any norm but zero.
-
-    Examples
-    --------
-    >>> quaternion_rotation((0.0, 0.0, 3.0, 3.0))
-    ((0.0, -1.0, 0.0), (1.0, 0.0, 0.0), (0.0, 0.0, 1.0))
-    """
+    """Return the rotation of a quaternion (x, y, z, w) of any norm but zero."""
     largest = max(map(abs, xyzw))  # so that no square overflows or vanishes
     return _snapped(Quaternion(*(x / largest for x in xyzw)).rotation().matrix.T.rows)
 

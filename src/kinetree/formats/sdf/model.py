@@ -28,13 +28,7 @@ INCLUDED = "<include> is not followed: put the model in its place, as `gz sdf -p
 
 
 def graph_from_element(root: Element) -> KinematicGraph:
-    """Return the graph of an SDFormat document from its root element.
-
-    Raises
-    ------
-    FormatError
-        If the file is broken; the message names it, the line and the element.
-    """
+    """Return the graph of an SDFormat document from its root element."""
     found = VERSION.fullmatch(required(root, "version"))
     if found is None or int(found[1]) < OLDEST:
         version = shortened(root.attributes["version"])

@@ -34,27 +34,10 @@ LIMITED = ("revolute", "prismatic")
 
 
 def write_urdf(model: Model) -> str:
-    """Return a URDF document of the model: links, joints, inertias, limits, damping and friction, frames, base pose.
+    """Return a URDF document of the model; `Robot.to_urdf` says what is in it, and it may raise `ModelError`.
 
     A frame other than a body's is a link without mass, fixed to the body, and the world is one where a fixed base does
-    not stand at its origin, but for a root link called ``world``, which is the world. A floating base is
-    the root link: the file is to be read with ``floating_base=True``. Limits that are infinite are the largest float64
-    where other readers want a number.
-
-    Raises
-    ------
-    ModelError
-        If URDF has no such joint type.
-
-    Examples
-    --------
-    >>> from kinetree.formats import load_model
-    >>> print(write_urdf(load_model("<robot name='rock'><link name='stone'/></robot>")))
-    <?xml version="1.0"?>
-    <robot name="rock">
-      <link name="stone"/>
-    </robot>
-    <BLANKLINE>
+    not stand at its origin, but for a root link called ``world``, which is the world.
     """
     links = body_links(model)
     inertias = dict(zip(links, (body.inertia for body in model.bodies), strict=True))
@@ -279,10 +262,7 @@ WORDS = {"X_T": "the placement", "joint": "the motion"}
 def losses(model: Model, text: str, of: str) -> list[str]:
     """Return what a document does not say of the model that it was made of; `of` begins the error's message.
 
-    Raises
-    ------
-    ModelError
-        If it describes another robot: all that is different and that URDF has a place for is named.
+    If it describes another robot, a `ModelError` names all that is different and that URDF has a place for.
     """
     with warnings.catch_warnings():  # of the robot, which it had before
         warnings.simplefilter("ignore")
