@@ -33,18 +33,14 @@ class StepErrors:
     )
 
 
-def _names(name: str, given: Any) -> tuple[str, ...]:
+def kept_names(name: str, given: Any) -> tuple[str, ...]:
+    """Return names of what is kept, or of the memory for it; `ArgumentError` if one is none."""
     names = given.replace(",", " ").split() if isinstance(given, str) else given
     if not isinstance(names, Sequence) or not all(isinstance(x, str) for x in names):
         raise ArgumentError(f"record takes names out of {', '.join(SIZES)}, or a kt.Record; not {given!r}")
-    return known("record", names)
-
-
-def known(what: str, names: Any) -> tuple[str, ...]:
-    """Return names of what can be kept; `ArgumentError` if one is none."""
-    for name in names:
-        if name not in SIZES:
-            raise ArgumentError(f"{what}: {unknown_name('quantity', str(name), SIZES)}")
+    for x in names:
+        if x not in SIZES:
+            raise ArgumentError(f"{'out' if name == 'out' else 'record'}: {unknown_name('quantity', x, SIZES)}")
     return tuple(names)
 
 
@@ -55,7 +51,7 @@ class Kept:
     names: str | Sequence[str] = option(
         default=("q", "v"),
         kw_only=False,
-        check=_names,
+        check=kept_names,
         help='out of "q", "v", "a", "tau" (the joint forces of motors: given ones and a controller\'s) and, of a '
         'mechanism, "f" (the forces of the constraints); q and v are kept always',
     )

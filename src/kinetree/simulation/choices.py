@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -14,13 +14,20 @@ from kinetree.integrators import Integrator
 from kinetree.model import Model
 from kinetree.options import option, value
 from kinetree.robot.robot import Robot
-from kinetree.stepping import SIZES, Kept, known
+from kinetree.stepping import SIZES, Kept, kept_names
 from kinetree.validation import Array, real_array
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from kinetree.robot.mechanism import Mechanism
+
+T = TypeVar("T")
+
+
+def chosen(kind: Callable[[Any], T], given: Any) -> T:
+    """Return a choice as a value: what is none is its first field."""
+    return given if isinstance(given, kind) else kind(given)  # type: ignore[arg-type]
 
 
 @value
@@ -61,11 +68,6 @@ class Forces:
         "one more than there are steps then",
     )
 
-    @classmethod
-    def of(cls, given: Any) -> Forces:
-        """Return forces; an array or a dict is that of the joints."""
-        return given if isinstance(given, Forces) else cls(given)
-
     def arrays(self, robot: Robot | Mechanism) -> dict[str, Any]:
         """Return what is given of ``tau`` and ``f_ext``, as arrays."""
         found = {"tau": self.tau, "f_ext": self.f_ext}
@@ -100,7 +102,7 @@ def _named_forces(robot: Robot, given: Mapping[str, Any]) -> Array:
 def _memory(name: str, given: Any) -> Any:
     if not isinstance(given, Mapping):
         raise ArgumentError(f"out takes a dict of arrays by {', '.join(SIZES)}; {type(given).__name__} was given")
-    arrays = [given[x] for x in known("out", given)]
+    arrays = [given[x] for x in kept_names(name, [*map(str, given)])]
     if any(np.shares_memory(x, y) for k, x in enumerate(arrays) for y in arrays[:k]):
         raise ArgumentError("out: two of the arrays share memory, so one result would overwrite the other")
     return given
@@ -123,11 +125,6 @@ class Record(Kept):
         check=_memory,
         help="memory for what is kept, by name: float64 of shape (..., 1 + steps // every, n)",
     )
-
-    @classmethod
-    def of(cls, given: Any) -> Record:
-        """Return what to keep; names alone are kept at each step."""
-        return given if isinstance(given, Record) else cls(given)
 
     def sizes(self, model: Model, integrator: Integrator, steps: int) -> dict[str, int]:
         """Return what is kept of so many steps, and the length of each."""

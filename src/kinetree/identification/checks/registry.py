@@ -13,9 +13,8 @@ from kinetree.identification.equations import KnownMass, RegressionModel, loads_
 from kinetree.identification.parameters.base import BaseParameters, base_parameters
 from kinetree.identification.samples import as_log
 from kinetree.identification.threads import on_one_thread
-from kinetree.logs import checks
-from kinetree.logs.filter import Filter
-from kinetree.logs.findings import Check, Findings, Stage, made
+from kinetree.logs.findings import RECORDING_CHECKS, Check, Findings, Stage, made
+from kinetree.logs.samples import Filter
 
 if TYPE_CHECKING:
     from kinetree.identification.parameters.terms import JointTerms
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 
 
 CHECKS = (
-    *checks.CHECKS,
+    *RECORDING_CHECKS,
     Check("twice", "error", ("samples", "closed"), samples.twice),
     Check("degrees", "error", ("samples", "closed"), samples.degrees),
     Check("rates", "error", ("samples", "closed"), samples.rates),

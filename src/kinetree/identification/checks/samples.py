@@ -12,7 +12,7 @@ from kinetree.errors import listed
 from kinetree.identification.checks.evidence import Seen
 from kinetree.identification.parameters.regressor import positions
 from kinetree.identification.samples import measured, repeated
-from kinetree.logs import checks as recording
+from kinetree.logs import findings
 from kinetree.logs.findings import Found, named
 from kinetree.robot.base import OPEN_LOOPS
 from kinetree.validation import Array
@@ -93,7 +93,7 @@ def still(at: Seen) -> Iterator[Found]:
 
 def saturated(at: Seen) -> Iterator[Found]:
     """Yield which forces of samples that were not filtered stay at an end."""
-    yield from recording.saturated(recording.Recorded(at.robot, None, at.whole.q, at.whole.tau))
+    yield from findings.saturated(findings.Recorded(at.robot, None, at.whole.q, at.whole.tau))
 
 
 def constant(at: Seen) -> Iterator[Found]:
