@@ -14,12 +14,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kinetree.errors import listed
 from kinetree.identification.checks.columns import Mistakes
 from kinetree.identification.checks.evidence import Examined
 from kinetree.identification.checks.least_squares import System
 from kinetree.identification.samples import Piece
-from kinetree.logs.findings import Found, named
+from kinetree.logs.findings import Found, of_joints
 from kinetree.logs.local_fit import fit_weights
 from kinetree.validation import Array
 
@@ -264,13 +263,10 @@ def delayed(at: Examined) -> Iterator[Found]:
 def lacking(at: Examined) -> Iterator[Found]:
     """Yield which columns the model lacks."""
     for index, joints, gains, factors in at.of(Lack).columns:
-        names = named(at.robot, np.isin(np.arange(at.robot.nv), joints))
         low, high = 100.0 * gains.min(), 100.0 * gains.max()
         much = f"{high:.0f} %" if high - low < 1.0 else f"{low:.0f} to {high:.0f} %"
         name = CANDIDATES[index].name
         what = CANDIDATES[index].text or f'"{name}" among the joint terms'
-        yield Found(
-            f"{what} would explain {much} of the squared residuals of {listed(names)}",
-            names,
-            {"candidate": name, "gain": gains, "factor": factors},
-        )
+        text = f"{what} would explain {much} of the squared residuals of {{}}"
+        there = np.isin(np.arange(at.robot.nv), joints)
+        yield from of_joints(at.robot.v_names, there, text, candidate=name, gain=gains, factor=factors)
