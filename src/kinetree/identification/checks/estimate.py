@@ -11,15 +11,9 @@ from kinetree.identification.equations import QRFactors
 from kinetree.identification.estimators.contract import LEAST_NOISE
 from kinetree.logs.findings import Found, of_joints
 
-WORSE, EXPLAINED = 1.1, 10.0
-"""Residuals so many times as large, and squares above so many a parameter, in units of the noise, are worth a word."""
-
-UNEXPLAINED = 1.2
-"""Residuals that are so many times the spread of the forces: a constant would explain more."""
-
-FAR = 3.0
-"""Standard deviations from an estimated motor constant to the one that goes with consistent bodies."""
-
+WORSE, EXPLAINED = 1.1, 10.0  # worth a word: how much larger residuals are, and their squares a parameter by the noise
+UNEXPLAINED = 1.2  # residuals so many times the spread of the forces: a constant would explain more
+FAR = 3.0  # standard deviations from an estimated motor constant to the one that goes with consistent bodies
 TINY = float(np.finfo(float).tiny)
 
 

@@ -17,21 +17,13 @@ from kinetree.logs.findings import Found, of_joints
 from kinetree.robot.base import OPEN_LOOPS
 from kinetree.validation import Array
 
-STILL = 1e-3
-"""A joint whose speed is this part of the fastest one's or less does not move: encoders are never quite at rest."""
-
-APART, ALIKE, IN_A_ROW = 10.0, 0.2, 4096
-"""By which factor the times between samples differ that two derivatives tell, where they are wrong; how near to their
-median two of three are, where samples follow each other; and how many samples are looked at."""
-
-CONSTANT = 1e-12
-"""Forces that change by less than this part of their size do so by the rounding of filters."""
-
-HELD = 0.5
-"""The part of the force that a floating base needs, from which on it is missed."""
-
-TURNS = 3.0
-"""Positions of revolute joints with limits that are so many times beyond them are no radians."""
+STILL = 1e-3  # the part of the fastest joint's speed below which one does not move: encoders are never quite at rest
+APART = 10.0  # by which factor two times between samples differ, told by two derivatives, where these are wrong
+ALIKE = 0.2  # how near to their median two of three such times are, where samples follow each other
+IN_A_ROW = 4096  # samples of which these times are looked at
+CONSTANT = 1e-12  # forces that change by less than this part of their size do so by the rounding of filters
+HELD = 0.5  # the part of the force that a floating base needs, from which on it is missed
+TURNS = 3.0  # positions of revolute joints so many times beyond their limits are no radians
 
 
 def twice(at: Seen) -> Iterator[Found]:
