@@ -13,10 +13,9 @@ from kinetree.errors import ArgumentError
 from kinetree.functions.model_inputs import ModelInput
 from kinetree.lazy import lazy_methods
 from kinetree.motions.batch import Robots
-from kinetree.motions.given import of_robots, stops_of, times_of
 from kinetree.motions.interpolation import hermite
 from kinetree.motions.paths import Sample
-from kinetree.motions.quantities import RECORDED, Quantities, read_only
+from kinetree.motions.quantities import RECORDED, Quantities, of_robots, read_only, stops_of, times_of
 from kinetree.motions.states import End, State
 from kinetree.robot import Robot
 from kinetree.signatures import told
