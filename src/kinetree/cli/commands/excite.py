@@ -39,7 +39,7 @@ from kinetree.cli.options import (
 )
 from kinetree.cli.robots import load_robot
 from kinetree.cli.terminal import Working, console, print_files, print_json
-from kinetree.drawing.excitation import draw
+from kinetree.drawing.fit import draw
 from kinetree.drawing.panels import finish
 from kinetree.errors import listed
 from kinetree.excitation import Excitation, MotionLimits, Series
