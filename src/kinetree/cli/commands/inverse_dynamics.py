@@ -49,8 +49,8 @@ from kinetree.cli.options import add_dynamics, add_results, add_robot, number
 from kinetree.cli.robots import load_robot
 from kinetree.cli.summary import Summary
 from kinetree.cli.terminal import Working, console, print_files, print_json
+from kinetree.drawing.motion import Picture
 from kinetree.drawing.panels import check_plot, finish
-from kinetree.drawing.torques import Picture
 from kinetree.errors import ArgumentError
 from kinetree.logs.saved import write_blocks
 from kinetree.output import check_output
