@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from kinetree.drawing.panels import drawn, extremes, grid, panel, position_units, torque_units, velocity_units
+from kinetree.drawing.panels import (
+    check_drawable,
+    drawn,
+    extremes,
+    grid,
+    panel,
+    position_units,
+    torque_units,
+    velocity_units,
+)
 from kinetree.drawing.skeleton import Skeleton
 from kinetree.errors import ArgumentError
 from kinetree.motions.trajectory import Trajectory
@@ -89,15 +98,6 @@ def draw(self: Trajectory, figure: Figure, frames: Sequence[str] | None = None) 
     shown = "" if count == len(chosen) else f" ({len(chosen)} drawn)"
     batch = f", {count} robots{shown}" if self.batch_shape else ""
     figure.suptitle(f"{self.robot.name}: {self.t[0]:g} to {self.t[-1]:g} s{batch}", fontsize=11)
-
-
-def check_drawable(trajectory: Trajectory) -> None:
-    """Raise `ArgumentError` where there is nothing to be drawn, or nowhere."""
-    if not trajectory.q[..., 0, :].size:
-        raise ArgumentError(f"{trajectory!r} has nothing that moves, so there is nothing to draw")
-    for name in ("q", "v"):
-        if not np.isfinite(getattr(trajectory, name)).all():
-            raise ArgumentError(f"{name} holds a number that is not finite (NaN or inf), which cannot be drawn")
 
 
 def _joint_panels(trajectory: Trajectory, chosen: Any) -> list[Curves]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinetree.errors import ArgumentError
+from kinetree.motions.trajectory import Trajectory
 from kinetree.output import whole_file
 from kinetree.robot import Robot
 from kinetree.validation import Array
@@ -27,6 +28,15 @@ def check_matplotlib() -> None:
     """Raise `ArgumentError` where matplotlib is not installed."""
     if importlib.util.find_spec("matplotlib") is None:
         raise ArgumentError("a picture needs matplotlib: pip install matplotlib")
+
+
+def check_drawable(trajectory: Trajectory) -> None:
+    """Raise `ArgumentError` where there is nothing to be drawn, or nowhere."""
+    if not trajectory.q[..., 0, :].size:
+        raise ArgumentError(f"{trajectory!r} has nothing that moves, so there is nothing to draw")
+    for name in ("q", "v"):
+        if not np.isfinite(getattr(trajectory, name)).all():
+            raise ArgumentError(f"{name} holds a number that is not finite (NaN or inf), which cannot be drawn")
 
 
 def check_plot(plot: str | None) -> None:

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.drawing.motion import check_drawable
-from kinetree.drawing.panels import check_matplotlib, drawn
+from kinetree.drawing.panels import check_drawable, check_matplotlib, drawn
 from kinetree.drawing.skeleton import Skeleton
 from kinetree.errors import ArgumentError, unknown_name
 from kinetree.motions.trajectory import Trajectory
