@@ -13,8 +13,7 @@ from PIL import Image
 
 import kinetree as kt
 from kinetree.drawing.panels import position_units, torque_units, velocity_units
-from kinetree.drawing.skeleton import Skeleton
-from kinetree.drawing.sticks import Stage
+from kinetree.drawing.sticks import Skeleton, Stage
 from kinetree.errors import ArgumentError
 from kinetree.joints import Planar, Prismatic, Revolute, Spherical
 

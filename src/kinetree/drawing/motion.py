@@ -18,7 +18,7 @@ from kinetree.drawing.panels import (
     torque_units,
     velocity_units,
 )
-from kinetree.drawing.skeleton import Skeleton
+from kinetree.drawing.sticks import Skeleton
 from kinetree.errors import ArgumentError
 from kinetree.motions.trajectory import Trajectory
 from kinetree.robot import Robot
