@@ -1,4 +1,4 @@
-"""The pictures of a report: forces and residuals over time, autocorrelations, parameters with error bars."""
+"""The pictures of fits, forces, residuals, autocorrelations, parameters with error bars, and of planned motions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The figure of a trajectory: joints, torques, energies and the paths of frames over time."""
+"""Motions over time: the figure of a trajectory, with energies and the paths of frames, and the picture of torques."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from kinetree.drawing.panels import (
+    Skeleton,
     check_drawable,
     drawn,
+    evenly,
     extremes,
     grid,
     panel,
@@ -18,7 +20,6 @@ from kinetree.drawing.panels import (
     torque_units,
     velocity_units,
 )
-from kinetree.drawing.sticks import Skeleton
 from kinetree.errors import ArgumentError
 from kinetree.motions.trajectory import Trajectory
 from kinetree.robot import Robot
@@ -75,11 +76,13 @@ def plot(self: Trajectory, *, frames: Sequence[str] | None = None) -> Figure:
 
 def draw(self: Trajectory, figure: Figure, frames: Sequence[str] | None = None) -> None:
     """Draw it in an empty figure: see `plot`."""
+    from matplotlib.lines import Line2D
+
     check_drawable(self)
     if isinstance(frames, str):
         raise ArgumentError(f"frames takes a list of names: [{frames!r}]")
     count = math.prod(self.batch_shape)
-    chosen = np.unique(np.linspace(0, count - 1, min(count, MOST_ROBOTS)).round().astype(np.int_))
+    chosen = evenly(count, MOST_ROBOTS)
     panels = [*_joint_panels(self, chosen), _energies(self, chosen)]
     paths = _paths(self, chosen, frames)
     columns = 3 if len(panels) > 6 and len(panels) % 3 != 1 else 2
@@ -92,9 +95,9 @@ def draw(self: Trajectory, figure: Figure, frames: Sequence[str] | None = None) 
         _draw(ax, self, chosen, curves, thin)
     if paths is not None:
         _draw_paths(sides[1], *paths, thin)
-    joints = next((curves for curves in panels if curves.shared), None)
-    if joints is not None:
-        _legend(figure, joints)
+    if (joints := next((curves for curves in panels if curves.shared), None)) is not None:
+        lines = [Line2D([], [], color=colour, linewidth=2) for colour in joints.colours]
+        figure.legend(lines, joints.names, loc="outside right upper", fontsize=7, title="joints", title_fontsize=8)
     shown = "" if count == len(chosen) else f" ({len(chosen)} drawn)"
     batch = f", {count} robots{shown}" if self.batch_shape else ""
     figure.suptitle(f"{self.robot.name}: {self.t[0]:g} to {self.t[-1]:g} s{batch}", fontsize=11)
@@ -110,26 +113,24 @@ def _joint_panels(trajectory: Trajectory, chosen: Any) -> list[Curves]:
     if "tau" in trajectory.recorded:
         quantities.append(("torque", trajectory.tau, robot.v_names, torque_units(robot), "v_index"))
     joints = [body for body in robot.model.leading if len(body.v_index) == 1]
-    others = [body for body in robot.model.leading if len(body.v_index) > 1]
-    colours = dict(zip((body.joint_name for body in joints), _colours(len(joints)), strict=True))
+    together = dict(zip((body.joint_name for body in joints), _colours(len(joints)), strict=True))
     panels = []
     for quantity, array, names, units, index in quantities:
         values = array.reshape(-1, *array.shape[-2:])[chosen]
-        single = [(getattr(body, index)[0], body.joint_name) for body in joints]
-        for unit in dict.fromkeys(units[k] for k, _ in single):
-            entries = [(k, name) for k, name in single if units[k] == unit]
-            what = f"joint {_plural(quantity, unit)} ({unit})"
-            own = values[..., [k for k, _ in entries]]
-            if quantity != "torque" or own.any():  # nothing drives it
-                panels.append(Curves(what, [n for _, n in entries], [colours[n] for _, n in entries], own, True))
-        for body in others:
-            for unit in dict.fromkeys(units[k] for k in getattr(body, index)):
-                at = [k for k in getattr(body, index) if units[k] == unit]
+        groups = [("joint ", {getattr(body, index)[0]: body.joint_name for body in joints})]
+        for body in robot.model.leading:
+            if body not in joints:
+                ends = {k: names[k].rpartition(".")[2] for k in getattr(body, index)}
+                groups.append((f"{body.joint_name}: ", ends))
+        for of, entries in groups:
+            for unit in dict.fromkeys(units[k] for k in entries):
+                own = {k: name for k, name in entries.items() if units[k] == unit}
+                if quantity == "torque" and not values[..., list(own)].any():
+                    continue  # nothing drives it
                 what = "quaternion" if unit == "1" else f"{_plural(quantity, unit)} ({unit})"
-                short = [names[k].rpartition(".")[2] for k in at]
-                own = values[..., at]
-                if quantity != "torque" or own.any():  # a floating base has none
-                    panels.append(Curves(f"{body.joint_name}: {what}", short, _colours(len(at)), own))
+                shared = of == "joint "
+                colours = [together[name] for name in own.values()] if shared else _colours(len(own))
+                panels.append(Curves(of + what, list(own.values()), colours, values[..., list(own)], shared))
     return panels
 
 
@@ -145,8 +146,7 @@ def _energies(trajectory: Trajectory, chosen: Any) -> Curves:
 
 def _paths(trajectory: Trajectory, chosen: Any, frames: Sequence[str] | None) -> tuple[list[str], Array] | None:
     """Return the names of the frames that are drawn and their paths (robots, n, frames, 3)."""
-    q = trajectory.q.reshape(-1, *trajectory.q.shape[-2:])[chosen]
-    q = q[:, np.unique(np.linspace(0, len(trajectory) - 1, 500).round().astype(np.int_))]
+    q = trajectory.q.reshape(-1, *trajectory.q.shape[-2:])[chosen][:, evenly(len(trajectory), 500)]
     if frames is None:
         skeleton = Skeleton(trajectory.robot)
         tips = dict(list(skeleton.tips.items())[:MOST_PATHS])
@@ -196,28 +196,17 @@ def _draw_paths(figure: Any, names: Sequence[str], paths: Array, thin: float) ->
 
 def equal_axes(ax: Any, points: Array) -> None:
     """Give axes in space the same scale in all directions, with these points (n, 3) in sight."""
+    from matplotlib.ticker import MaxNLocator
+
     low, high = points.min(axis=0), points.max(axis=0)
     least = 0.15 * max(1e-3, float((high - low).max()))
     middle, half = (low + high) / 2, np.maximum((high - low) / 2 * 1.05, least)
     ax.set(**{f"{x}lim": (m - h, m + h) for x, m, h in zip("xyz", middle, half, strict=True)})
     ax.set_box_aspect(tuple(half), zoom=0.8)  # with room for its labels, however tall it is
     for x, h in zip("xyz", half / half.max(), strict=True):
-        getattr(ax, f"{x}axis").set_major_locator(_few(1 + round(4 * float(h))))
+        getattr(ax, f"{x}axis").set_major_locator(MaxNLocator(1 + round(4 * float(h))))
         getattr(ax, f"set_{x}label")(x, fontsize=8)
     ax.tick_params(labelsize=7)
-
-
-def _few(bins: int) -> Any:
-    from matplotlib.ticker import MaxNLocator
-
-    return MaxNLocator(bins)
-
-
-def _legend(figure: Any, joints: Curves) -> None:
-    from matplotlib.lines import Line2D
-
-    lines = [Line2D([], [], color=colour, linewidth=2) for colour in joints.colours]
-    figure.legend(lines, joints.names, loc="outside right upper", fontsize=7, title="joints", title_fontsize=8)
 
 
 OVER = "tab:red"

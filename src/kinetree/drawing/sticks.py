@@ -5,115 +5,21 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from kinetree.drawing.panels import check_drawable, check_matplotlib, drawn
+from kinetree.drawing.panels import Skeleton, check_drawable, check_matplotlib, drawn, evenly
 from kinetree.errors import ArgumentError, unknown_name
-from kinetree.lazy import cached_property
-from kinetree.model import WORLD, Body
 from kinetree.motions.trajectory import Trajectory
 from kinetree.output import check_output, whole_path
-from kinetree.robot import Robot
 from kinetree.validation import Array, positive, real_array
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-NEAR = 1e-3
-"""What is nearer to a body's origin than this (m) is not a line."""
-
-
-@dataclass(frozen=True, eq=False)
-class Skeleton:
-    """The points of a robot: the origins of its bodies, the ends of the last ones, and the root of a fixed base.
-
-    The end of a body that carries no other one is the origins of the frames on it, or its centre of mass if there is
-    none.
-    """
-
-    robot: Robot
-
-    @cached_property
-    def ends(self) -> list[tuple[str, int, Array]]:
-        """The ends: a name, the body, and the place in its frame (3,)."""
-        bodies, found = self.robot.model.bodies, []
-        carrying = {body.parent for body in bodies}
-        for i, body in enumerate(bodies):
-            if i not in carrying:
-                frames = [(frame.name, _numbers(frame.X.r)) for frame in self.robot.model.frames if frame.body == i]
-                m = float(body.inertia.m)
-                com = [] if m == 0.0 else [(body.name, _numbers(body.inertia.h) / m)]
-                far = [x for x in frames if np.linalg.norm(x[1]) > NEAR] or [
-                    x for x in com if np.linalg.norm(x[1]) > NEAR
-                ]
-                found += [(name, i, place) for name, place in far]
-        return found
-
-    @cached_property
-    def tips(self) -> dict[str, int]:
-        """The names and the points of the far ends, one for each of the last bodies."""
-        nb, bodies = self.robot.nb, self.robot.model.bodies
-        carrying = {body.parent for body in bodies}
-        farthest = {i: (0.0, body.name, i) for i, body in enumerate(bodies) if i not in carrying}
-        for k, (name, i, place) in enumerate(self.ends):
-            farthest[i] = max(farthest[i], (float(np.linalg.norm(place)), name, nb + k))
-        return {name: point for _, name, point in farthest.values()}
-
-    @cached_property
-    def lines(self) -> NDArray[np.int_]:
-        """The two points of each line (lines, 2)."""
-        bodies, nb = self.robot.model.bodies, self.robot.nb
-        root = nb + len(self.ends)
-        joints = [(root if b.parent == WORLD else b.parent, i) for i, b in enumerate(bodies) if not _roams(b)]
-        return np.array([*joints, *((i, nb + k) for k, (_, i, _) in enumerate(self.ends))], dtype=np.int_).reshape(
-            -1, 2
-        )
-
-    @cached_property
-    def branches(self) -> NDArray[np.int_]:
-        """The number of each line's branch (lines,): one begins where a body carries several others."""
-        bodies, branch, count = self.robot.model.bodies, [], 0
-        parents = [body.parent for body in bodies]
-        for body in bodies:
-            if body.parent == WORLD or parents.count(body.parent) > 1:
-                branch.append(count)
-                count += 1
-            else:
-                branch.append(branch[body.parent])
-        last = self.robot.nb
-        return np.array([branch[b if b < last else a] for a, b in self.lines], dtype=np.int_)
-
-    @cached_property
-    def floating(self) -> bool:
-        """Whether nothing joins the robot to the world."""
-        return all(_roams(body) for body in self.robot.model.bodies if body.parent == WORLD)
-
-    def points(self, q: ArrayLike) -> Array:
-        """Return all points (..., points, 3) in the world."""
-        T = np.asarray(self.robot.forward_kinematics(q))
-        ends = [T[..., i, :3, :3] @ place + T[..., i, :3, 3] for _, i, place in self.ends]
-        root = np.broadcast_to(_numbers(self.robot.model.frame(self.robot.model.root).X.r), (*T.shape[:-3], 3))
-        origins = T[..., :3, 3]
-        if self.floating:
-            return np.concatenate([origins, *(x[..., None, :] for x in ends)], axis=-2)
-        return np.concatenate([origins, *(x[..., None, :] for x in (*ends, root))], axis=-2)
-
-
-def _roams(body: Body) -> bool:
-    """Return whether a body is free to go away from what carries it, in a plane or in space."""
-    columns = body.joint.jcalc(body.joint.neutral(), [0.0] * body.joint.nv).S
-    return len(columns) > 2 and any(any(map(float, column.lin)) for column in columns)
-
-
-def _numbers(vector: object) -> Array:
-    return np.array([float(x) for x in vector], dtype=np.float64)  # type: ignore[attr-defined]
-
 
 AXES = {"side": (0, 2), "front": (1, 2), "top": (0, 1), "3d": (0, 1, 2)}
 """The axes that each projection shows."""
@@ -160,7 +66,7 @@ def plot_motion(self: Trajectory, times: int | ArrayLike = 8, *, projection: str
     def draw(figure: Figure) -> None:
         for k, t in enumerate(when):
             stage.show(stage.axes(figure, (rows, columns, k + 1)))(t)
-        figure.suptitle(f"{self.robot.name}: {stage.title}", fontsize=11)
+        figure.suptitle(stage.title, fontsize=11)
 
     return drawn(draw, figsize=(2.9 * columns, (2.9 * stage.shape + 0.35) * rows + 0.5), layout="constrained")
 
@@ -212,7 +118,7 @@ def animate(
     FigureCanvasAgg(figure)
     show = stage.show(stage.axes(figure, (1, 1, 1)))
     figure.subplots_adjust(left=0.1, right=0.97, bottom=0.06, top=1.0 - 0.7 / (5.0 * shape + 0.7))
-    figure.suptitle(f"{self.robot.name}: {stage.title}", fontsize=10)
+    figure.suptitle(stage.title, fontsize=10)
     kind: Any = PillowWriter if name.lower().endswith(".gif") else FFMpegWriter
     writer = kind(fps=fps)
     with _suffixed(Path(name)) as partial, writer.saving(figure, str(partial), dpi=90):
@@ -237,21 +143,20 @@ class Stage:
     """What is drawn of a motion, where, and how large; it draws one time after the other."""
 
     def __init__(self, trajectory: Trajectory, projection: str | None) -> None:
-        if trajectory.batch_shape:
-            raise ArgumentError(
-                f"stick figures are of one robot, and here are {trajectory.batch_shape}: take trajectory.robots[…]"
-            )
+        if batch := trajectory.batch_shape:
+            raise ArgumentError(f"stick figures are of one robot, and here are {batch}: take trajectory.robots[…]")
         check_drawable(trajectory)
         if projection is not None and projection not in AXES:
             raise ArgumentError(unknown_name("projection", projection, AXES))
         self.trajectory, self.skeleton = trajectory, Skeleton(trajectory.robot)
-        rows = np.unique(np.linspace(0, len(trajectory) - 1, 1000).round().astype(np.int_))
+        rows = evenly(len(trajectory), 1000)
         points = self.skeleton.points(trajectory.q[rows])
         self._paths = trajectory.t[rows], points[:, list(self.skeleton.tips.values())]
         low, high = points.min(axis=(0, 1)), points.max(axis=(0, 1))
         own = (points.max(axis=1) - points.min(axis=1)).max(axis=0)
         size = max(float(own.max()), 1e-3)
-        self.projection = projection or _projection(high - low)
+        flat = high - low < 0.02 * (high - low).max()
+        self.projection = projection or ("side" if flat[1] else "front" if flat[0] else "top" if flat[2] else "3d")
         self._follows = bool((high - low).max() > FAR * size)
         self._half = np.maximum((own.max() if self._follows else high - low) / 2.0 * np.ones(3) * 1.08, 0.2 * size)
         self._middle = (low + high) / 2.0
@@ -272,8 +177,8 @@ class Stage:
     @property
     def title(self) -> str:
         """What is seen."""
-        seen = "seen in space" if self.projection == "3d" else f"seen from the {self.projection}"
-        return f"{seen}, in m"
+        where = "in space" if self.projection == "3d" else f"from the {self.projection}"
+        return f"{self.trajectory.robot.name}: seen {where}, in m"
 
     def axes(self, figure: Any, place: tuple[int, int, int]) -> Any:
         """Return axes for one picture of a grid."""
@@ -320,12 +225,6 @@ class Stage:
             ax.set_title(f"stopped at {stop:.2f} s" if t >= stop else f"t = {t:.2f} s", fontsize=9)
 
         return show
-
-
-def _projection(spread: Array) -> str:
-    """Return the plane of a motion that is in one, or "3d"."""
-    flat = spread < 0.02 * spread.max()
-    return "side" if flat[1] else "front" if flat[0] else "top" if flat[2] else "3d"
 
 
 def _floor(middle: Array, half: Array) -> Array:
