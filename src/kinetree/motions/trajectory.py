@@ -15,9 +15,8 @@ from kinetree.functions.model_inputs import ModelInput
 from kinetree.lazy import lazy_method
 from kinetree.motions.interpolation import hermite
 from kinetree.motions.paths import Sample
-from kinetree.motions.quantities import RECORDED, Quantities, of_robots, read_only, stops_of, times_of
 from kinetree.motions.signatures import PicturesAndFiles
-from kinetree.motions.states import End, State
+from kinetree.motions.states import RECORDED, End, Quantities, State, of_robots, read_only, stops_of, times_of
 from kinetree.robot import Robot
 from kinetree.signatures import told
 from kinetree.validation import Array, real_array
@@ -230,12 +229,8 @@ class Trajectory(Quantities, PicturesAndFiles):
     def _with(self, t: Array, part: Any, of_robots: Any, events: Sequence[Any], last: float = np.inf) -> Trajectory:
         """Return what `part` takes of the arrays over time, `of_robots` of those over robots, until the last time."""
         stops = of_robots(self.stopped_at)
-        reasons = np.where(stops > last, None, of_robots(self.reasons))
-        rest: dict[str, Any] = {
-            "stopped_at": np.where(stops > last, np.nan, stops),
-            "reasons": reasons,
-            "events": events,
-        }
+        rest: dict[str, Any] = {"stopped_at": np.where(stops > last, np.nan, stops), "events": events}
+        rest["reasons"] = np.where(stops > last, None, of_robots(self.reasons))
         rest |= {x: part(self.__dict__[f"_{x}"]) for x in RECORDED if x in self.recorded}
         rest["counts"] = {x: of_robots(n) for x, n in self.counts.items()}
         rest["inputs"] = {x: part(n) for x, n in self.inputs.items()}

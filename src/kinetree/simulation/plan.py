@@ -14,8 +14,7 @@ from kinetree.constraints.inputs import ContactInputs
 from kinetree.errors import LimitWarning, warn_user
 from kinetree.graph import Port
 from kinetree.lazy import cached_property
-from kinetree.motions.quantities import read_only
-from kinetree.motions.states import End
+from kinetree.motions.states import End, read_only
 from kinetree.motions.trajectory import Trajectory
 from kinetree.robot.limits import beyond
 from kinetree.robot.robot import Robot
