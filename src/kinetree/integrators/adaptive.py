@@ -12,7 +12,7 @@ from kinetree.integrators.system import System
 from kinetree.model import Model
 from kinetree.options import option, positive, value
 from kinetree.scalars.column import Column
-from kinetree.scalars.functions import Scalar, copysign, power, select, select_less, sqrt
+from kinetree.scalars.functions import Scalar, copysign, larger, or_one, power, select, select_less, smaller, sqrt
 from kinetree.scalars.loops import repeat
 
 STAGES = len(ERROR)
@@ -164,8 +164,9 @@ def tried(system: System, m: Motion, sign: Scalar, target: Scalar, tolerances: T
     error = tolerances.norm(*(weighted(ERROR, k, nv) * step for k in (rates, accelerations)), v, v + w)
     good = error <= 1.0
     change = SAFETY * power(select(error <= 1e-30, 1e-30, error), -ALPHA)
-    past = power(select_less(1e-4, m.error, m.error, 1e-4), BETA)
-    factor = _between(LEAST, select(good, change * past, change), select_less(0.5, m.vain, 1.0, MOST))
+    past = power(larger(1e-4, m.error), BETA)
+    change = select(good, change * past, change)
+    factor = smaller(larger(LEAST, change), select_less(0.5, m.vain, 1.0, MOST))
     h = used(found.h) * factor
     h = select(good & cut(found.h) & (h < found.h), found.h, h)
     total = sum(accelerations[0], 0.0)
@@ -203,12 +204,6 @@ def at(system: System, m: Motion, t: Scalar) -> State:
     return system.moved(Column(m.q), u), Column(m.rates[:nv]) + w
 
 
-def _between(least: float, x: Scalar, most: Scalar) -> Scalar:
-    """Return x within bounds; the lower one where it is NaN."""
-    x = select_less(least, x, x, least)
-    return select_less(x, most, x, most)
-
-
 def _chosen(condition: Any, x: Motion, y: Motion) -> Motion:
     """Return one of two motions."""
 
@@ -234,10 +229,10 @@ class Tolerances(NamedTuple):
         for k, y in enumerate(w):
             size: Scalar = 0.0
             for v in velocities:
-                size = select_less(size, v[k], v[k], select_less(size, -v[k], -v[k], size))
+                size = select_less(size, v[k], v[k], larger(size, -v[k]))
             part = y / (self.atol + self.rtol * size)
             total = total + part * part
-        root = sqrt(select_less(0.0, total, total, 1.0) / (2.0 * max(len(u), 1)))  # which has a rate
+        root = sqrt(or_one(total) / (2.0 * max(len(u), 1)))  # which has a rate
         return select_less(0.0, total, root, total)
 
 
@@ -300,13 +295,13 @@ def first_length(
     """
     v, a = now
     size, slope = tolerances.norm([1.0] * len(v), v, v), tolerances.norm(v, a, v)
-    guess = select((size < 1e-5) | (slope < 1e-5), 1e-6, 0.01 * size / select_less(0.0, slope, slope, 1.0))
-    bend = tolerances.norm(later[0] - v, later[1] - a, v) / select_less(0.0, h, h, 1.0)
-    steepest = select_less(slope, bend, bend, slope)
-    flat = select_less(1e-6, 1e-3 * h, 1e-3 * h, 1e-6)
+    guess = select((size < 1e-5) | (slope < 1e-5), 1e-6, 0.01 * size / or_one(slope))
+    bend = tolerances.norm(later[0] - v, later[1] - a, v) / or_one(h)
+    steepest = larger(slope, bend)
+    flat = larger(1e-6, 1e-3 * h)
     steep = select_less(1e-15, steepest, steepest, 1.0)
     longest = select(steepest <= 1e-15, flat, power(0.01 / steep, 1 / TSITOURAS.order))
-    return select_less(stage, 0.5, guess, select_less(100.0 * h, longest, 100.0 * h, longest))
+    return select_less(stage, 0.5, guess, smaller(100.0 * h, longest))
 
 
 def parts(numbers: Sequence[Scalar], n: int) -> list[Column]:

@@ -15,7 +15,7 @@ from kinetree.motions.states import Happened
 from kinetree.options import count, option, value
 from kinetree.runtime.function import Function
 from kinetree.scalars.column import Column
-from kinetree.scalars.functions import Scalar, select, select_less
+from kinetree.scalars.functions import Scalar, larger, select, select_less
 from kinetree.scalars.loops import repeat
 from kinetree.simulation.controllers import checked_arguments
 from kinetree.simulation.given import Times
@@ -248,8 +248,7 @@ def inside(low: Scalar, high: Scalar, value_low: Scalar, value_high: Scalar, roo
     toward = select_less(secant, middle, 1.0, -1.0)
     away, nudge = toward * (middle - secant), 0.2 * width * width
     nudged = select(nudge <= away, secant + toward * nudge, middle)
-    most = room - 0.5 * width
-    most = select_less(0.0, most, most, 0.0)
+    most = larger(0.0, room - 0.5 * width)
     return select(toward * (middle - nudged) <= most, nudged, middle - toward * most)
 
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from kinetree.algorithms.inverse_kinematics.problem import Problem, Weights
 from kinetree.algorithms.inverse_kinematics.steps import near_step
-from kinetree.scalars.functions import Scalar, select, select_less, sqrt
+from kinetree.scalars.functions import Scalar, larger, or_one, select, select_less, smaller, sqrt
 from kinetree.scalars.linalg import dot, times
 from kinetree.scalars.loops import repeat
 
@@ -25,28 +25,14 @@ MOST = 10**7
 
 
 class Options(NamedTuple):
-    """When the solution has been found, and when the search ends.
+    """When the solution has been found, and when the search ends."""
 
-    Attributes
-    ----------
-    position_tolerance, orientation_tolerance : scalar
-        Largest errors (m, rad).
-    max_iterations : scalar
-        Steps of one descent.
-    restarts : scalar
-        How many other starts are tried.
-    seed : scalar
-        Which ones.
-    dt : scalar, optional
-        The time for one step (s), where velocity limits count.
-    """
-
-    position_tolerance: Scalar
-    orientation_tolerance: Scalar
-    max_iterations: Scalar
-    restarts: Scalar
-    seed: Scalar
-    dt: Scalar | None = None
+    position_tolerance: Scalar  # the largest error (m)
+    orientation_tolerance: Scalar  # (rad)
+    max_iterations: Scalar  # steps of one descent
+    restarts: Scalar  # how many other starts are tried
+    seed: Scalar  # which ones
+    dt: Scalar | None = None  # the time for one step (s), where velocity limits count
 
 
 class Found(NamedTuple):
@@ -80,12 +66,10 @@ class _State(NamedTuple):
 
 
 def solve(problem: Problem, q0: Sequence[Scalar], targets: Sequence[Any], weights: Weights | None, o: Options) -> Found:
-    """Return the solution.
+    """Return the solution by Levenberg–Marquardt, in one loop: where a descent is given up the next start follows.
 
-    Levenberg–Marquardt with λ in proportion to the cost, the squared error, or far away to ``tr JJᵀ``: near a target
-    that can be reached the damping vanishes twice as fast as the error, so that convergence is quadratic (Yamashita and
-    Fukushima 2001; Fan and Yuan 2005). A step that does not lower the cost is not taken. One loop does it all: where a
-    descent is given up, the lines that evaluate a step evaluate the next start.
+    λ is in proportion to the cost, or far away to ``tr JJᵀ``: near a target that can be reached convergence is
+    quadratic (Yamashita and Fukushima 2001; Fan and Yuan 2005). A step that does not lower the cost is not taken.
     """
     start = problem.within(q0)
     targets = [goal.prepared(target) for goal, target in zip(problem.goals, targets, strict=True)]
@@ -95,9 +79,8 @@ def solve(problem: Problem, q0: Sequence[Scalar], targets: Sequence[Any], weight
 
     def body(s: _State) -> _State:
         J, first = problem.rows(s.J), select_less(s.attempt, 0.5, 1.0, 0.0)
-        trace = dot(s.J, s.J)
-        trace = select_less(0.0, trace, trace, 1.0)
-        damping = s.ratio * select_less(s.cost, trace, s.cost, trace) + FLOOR * trace
+        trace = or_one(dot(s.J, s.J))
+        damping = s.ratio * smaller(s.cost, trace) + FLOOR * trace
         d = near_step(J, s.e, damping, problem.bounds(s.q, o.dt))
         left = [a - b for a, b in zip(s.e, times(J, d), strict=True)]
 
@@ -161,5 +144,4 @@ def _scalar(x: Any) -> Scalar:
 def _adapted(ratio: Scalar, reduction: Scalar, predicted: Scalar) -> Scalar:
     """Return the ratio of λ to the cost after a step that reduced the cost so, where the linear model had predicted."""
     factor = select(reduction > 0.75 * predicted, 0.7, select(reduction < 0.25 * predicted, 8.0, 1.0))
-    ratio = select_less(ratio * factor, 1e-8, 1e-8, ratio * factor)
-    return select_less(1e16, ratio, 1e16, ratio)
+    return smaller(1e16, larger(ratio * factor, 1e-8))

@@ -9,17 +9,13 @@ from typing import Any, NamedTuple
 from kinetree.algorithms.inverse_kinematics.problem import Problem, Weights, not_negative
 from kinetree.scalars.bounded import Bounds, is_within, least_within, pushed_out, within
 from kinetree.scalars.factorization import solve_positive
-from kinetree.scalars.functions import Scalar, select, select_less, sqrt
+from kinetree.scalars.functions import Scalar, larger, or_one, select, select_less, sqrt
 from kinetree.scalars.linalg import Matrix, Vector, dot, norm, times, transposed
 from kinetree.scalars.loops import recording, repeat
 
 
 def bounded_step(J: Matrix, e: Vector, damping: Scalar, bounds: Bounds, rest: Vector | None = None) -> list[Scalar]:
-    """Return the step d for which ``|J d − e|² + λ|d − rest|²`` is least within bounds around zero.
-
-    That is where it is least without bounds, or if this is beyond them, and only then computed, what an active set
-    method makes of it.
-    """
+    """Return d for which ``|J d − e|² + λ|d − rest|²`` is least within bounds, by active sets if it is not free."""
     n = len(bounds)
     rest = [0.0] * n if rest is None else rest
     free = least_squares(J, e, damping, [0.0] * n, rest)
@@ -34,10 +30,9 @@ def bounded_step(J: Matrix, e: Vector, damping: Scalar, bounds: Bounds, rest: Ve
 
 
 def near_step(J: Matrix, e: Vector, damping: Scalar, bounds: Bounds) -> list[Scalar]:
-    """Return a step within bounds around zero that makes ``|J d − e|² + λ|d|²`` small: cheap, where many are tried.
+    """Return d within bounds that makes ``|J d − e|² + λ|d|²`` small: cheap, where many are tried.
 
-    Entries at a bound that they are pushed against are held. If the best values of the others are not all within their
-    bounds, those that are not are held there, and what then is beyond is cut off.
+    Entries at a bound that they are pushed against are held, then those beyond one; what is still beyond is cut off.
     """
 
     def body(s: list[list[Scalar]]) -> list[list[Scalar]]:
@@ -56,8 +51,8 @@ def near_step(J: Matrix, e: Vector, damping: Scalar, bounds: Bounds) -> list[Sca
 def least_squares(J: Matrix, e: Vector, damping: Scalar, held: Vector, d: Vector) -> list[Scalar]:
     """Return d with the entries that are not held set to where the sum of squares is least.
 
-    ``d + Jᵀ (J Jᵀ + λ)⁻¹ r`` with J without the held columns, or ``d + (JᵀJ + λ)⁻¹ Jᵀ r``, whichever is smaller;
-    r is what d leaves.
+    By the smaller of two systems: ``d + Jᵀ (J Jᵀ + λ)⁻¹ r`` with J without the held columns, or ``d + (JᵀJ + λ)⁻¹ Jᵀ
+    r``; r is what d leaves.
     """
     m, n = len(J), len(d)
     r = [e_i - x for e_i, x in zip(e, times(J, d), strict=True)]
@@ -106,19 +101,11 @@ def step(
     """Return a step of damped least squares within the limits of position and, in the time dt, of velocity.
 
     ``min |J d − g e|² + (λ + μ) |d|²`` with ``μ = c B(g e)``, where B(x) bounds the eigenvalues of ``Σ xᵢ ∂²eᵢ/∂q²``,
-    which least squares leave out. They matter where goals are out of reach, and so J has lost rank: the squared error
-    has ``JᵀJ + H`` there, ``|H| ≤ B(e)``, and a short step lowers it if twice the matrix of the step is larger, so for
-    any gain up to 2 if c is more than ½. With less a step leads to the other side of the best place, the next one
-    back, and so on for ever.
-
-    With a posture, to which d₀ leads, a second step keeps what the first does to the errors, and its pushes against
-    the limits, and is otherwise near ``p g d₀``: with ``μ = 0`` both together are ``min |J d − g e|² + λ |d − p g
-    d₀|²``. What the goals leave free is curved, by B(x) for the forces x of the goals that hold it against the pull to
-    the posture: a step that is shorter by ``1 + c B(x)`` does not pass what is nearest to the posture, and back, for
-    ever. Where joints at their limits make these forces larger, what is left of the step is cut once more.
-
-    A joint that is outside a limit goes back as fast as it may; that part of the step is given, the rest is sought:
-    J times the given part is taken from ``g e``, also in B.
+    which least squares leave out. Where goals are out of reach J has lost rank, and with c below ½ steps would lead to
+    and fro about the best place for ever. With a posture, to which d₀ leads, a second step keeps what the first does to
+    the errors and its pushes against limits, and is otherwise near ``p g d₀``, shorter by ``1 + c B(x)`` for the forces
+    x of the goals that hold it. A joint outside a limit goes back as fast as it may: J times that is taken from ``g
+    e``.
     """
     q, gain = problem.unit(q), not_negative(gain)
     targets = [goal.prepared(target) for goal, target in zip(problem.goals, targets, strict=True)]
@@ -142,7 +129,7 @@ def step(
         rest = [x + straight * y + push / most for x, y, push in zip(d, slowed, pushes, strict=True)]
         towards = bounded_step(J, reached, least, around, rest)
         bent = part * found.bend([(x - y) / least for x, y in zip(times(J, towards), reached, strict=True)])
-        share = 1.0 / select_less(bent, 1.0, 1.0, bent)
+        share = 1.0 / larger(bent, 1.0)
         d = [within(x + share * (y - x), bound) for x, y, bound in zip(d, towards, around, strict=True)]
     d = [x + y for x, y in zip(d, back, strict=True)]
     stays = select(dt <= 0.0, 0.0, dt)  # NaN remains
@@ -160,12 +147,7 @@ def step(
 
 
 def _slowed(d0: Sequence[Scalar], width: Scalar, left: Scalar, size: Scalar) -> list[Scalar]:
-    """Return the step towards the posture, shorter where the goals' step leaves much of the errors' size.
-
-    Where goals are out of reach a direction is free within some width around the best place, and only there: so d₀
-    must not be longer than about that. What the posture alone keeps from the goals, in proportion to λ, does not count:
-    it bends less than λ damps.
-    """
+    """Return the step to the posture, no longer than the width around the best place where a direction is free."""
     bound = width * size
     factor = bound / (bound + left * norm(d0))
     return [select_less(0.0, left, factor, 1.0) * x for x in d0]
@@ -186,6 +168,5 @@ def _differences(problem: Problem, q: Sequence[Scalar], posture: Sequence[Scalar
 
 def _usable(damping: Scalar, jacobian: Sequence[Scalar]) -> Scalar:
     """Return a damping that keeps the equations solvable and finite, and NaN for a negative one."""
-    trace = dot(jacobian, jacobian)
-    least = LEAST_DAMPING * select_less(0.0, trace, trace, 1.0)
+    least = LEAST_DAMPING * or_one(dot(jacobian, jacobian))
     return within(not_negative(damping), (least, MOST_DAMPING))
