@@ -30,11 +30,7 @@ MOST_STEPS = 10_000
 
 
 class Motion(NamedTuple):
-    """The last step and what the next one begins with: numbers that are carried from call to call, zero at first.
-
-    The rates of u and of v are those of the seven stages of the last step, one after the other: of the coordinates u
-    around the configuration at its beginning. The first are v there and the last ones those at its end.
-    """
+    """The last step and what the next one begins with: numbers that are carried from call to call, zero at first."""
 
     known: Scalar  # 1 where the acceleration at the end is known
     h: Scalar  # the length of the next step; zero where it is not known
@@ -48,8 +44,8 @@ class Motion(NamedTuple):
     q: Sequence[Scalar]  # at the beginning of the last step, and at its end
     q_end: Sequence[Scalar]
     v_end: Sequence[Scalar]
-    rates: Sequence[Scalar]
-    accelerations: Sequence[Scalar]
+    rates: Sequence[Scalar]  # of u, the coordinates around q, in its seven stages: the first are v at its beginning
+    accelerations: Sequence[Scalar]  # the rates of v
 
     @staticmethod
     def sizes(model: Model) -> list[int]:
@@ -214,10 +210,7 @@ def _chosen(condition: Any, x: Motion, y: Motion) -> Motion:
 
 
 class Tolerances(NamedTuple):
-    """The errors allowed in a step.
-
-    Of a coordinate it is ``atol + rtol``, where a radian and a metre count as one; of a velocity, ``atol + rtol |v|``.
-    """
+    """The errors allowed in a step: ``atol + rtol`` of a coordinate (rad, m), ``atol + rtol |v|`` of a velocity."""
 
     rtol: Scalar
     atol: Scalar
@@ -255,9 +248,8 @@ TABLE = [[*[0.0] * (STAGES - 1 - len(row)), *row] for row in ROWS]
 def staged(system: System, m: Motion, sign: Scalar, used: Callable[[Scalar], Scalar], tolerances: Tolerances) -> Stages:
     """Return the rates of all stages, in order, and the length of the step if it was not known.
 
-    The acceleration is one piece of code in a loop over the stages: compiled for one robot, it is the longest by far.
-    Rates move on by one place with each stage, so that no choice of a place is needed; after the step of Euler's, whose
-    rates are not kept, those before it stand twice.
+    The acceleration is one piece of code in a loop over the stages, the longest by far. Rates move on by one place with
+    each stage; after the step of Euler's, whose rates are not kept, those before it stand twice.
     """
     q, v, nv = Column(m.q_end), Column(m.v_end), system.model.nv
 
@@ -289,10 +281,7 @@ def staged(system: System, m: Motion, sign: Scalar, used: Callable[[Scalar], Sca
 def first_length(
     stage: Scalar, h: Scalar, now: tuple[Column, Column], later: tuple[Column, Column], tolerances: Tolerances
 ) -> Scalar:
-    """Return the length of the first step, from rates of q and v now and, in stage 1, a time h later.
-
-    Hairer, Nørsett and Wanner, Solving Ordinary Differential Equations I, section II.4; in stage 0, the time h.
-    """
+    """Return the first step's length, from rates now and a time h later (Hairer, Nørsett and Wanner, section II.4)."""
     v, a = now
     size, slope = tolerances.norm([1.0] * len(v), v, v), tolerances.norm(v, a, v)
     guess = select((size < 1e-5) | (slope < 1e-5), 1e-6, 0.01 * size / or_one(slope))

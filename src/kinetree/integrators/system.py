@@ -21,32 +21,15 @@ Forces = Callable[[Scalar, Column, Column], Sequence[Scalar]]
 
 @dataclass(frozen=True)
 class System:
-    """A robot with what acts on it, as integrators see it, over any scalar.
-
-    Attributes
-    ----------
-    model : Model
-    motors : callable
-        ``motors(t, q, v)``: the joint forces (nv,) of the motors at that time and in that state.
-    wrenches : callable, optional
-        ``wrenches(t)``: the wrenches (nb, 6) on the bodies.
-    f_ext_frame : str
-        Axes and reference points of the wrenches, as in `forward_dynamics`.
-    limits : str
-        Which limits count: "none", "position", "effort" or "all".
-    smooth : bool
-        Whether what acts is smooth from step to step too: nothing is held that changes with a step.
-    settings : dict
-        Numbers for the integrator by name (see `Integrator.settings`).
-    """
+    """A robot with what acts on it, as integrators see it, over any scalar."""
 
     model: Model
-    motors: Forces
-    wrenches: Callable[[Scalar], Wrenches] | None = None
+    motors: Forces  # the joint forces (nv,) of the motors at a time t and in the state q, v
+    wrenches: Callable[[Scalar], Wrenches] | None = None  # those (nb, 6) on the bodies at a time
     f_ext_frame: str = "body"
-    limits: str = "none"
-    smooth: bool = False
-    settings: Mapping[str, Scalar] = field(default_factory=dict)
+    limits: str = "none"  # which count: "none", "position", "effort" or "all"
+    smooth: bool = False  # whether what acts is smooth from step to step too: nothing is held during one
+    settings: Mapping[str, Scalar] = field(default_factory=dict)  # numbers for the integrator (`Integrator.settings`)
 
     is_tree: ClassVar[bool] = True
     """Whether nothing but joints holds the bodies together, so that every q and v are possible."""
@@ -92,8 +75,5 @@ class System:
         return q, v
 
     def rate(self, u: Column, v: Column, order: int = 8) -> Column:
-        """Return the rate of u for which ``q ⊕ u`` moves at the velocity v: ``dexp⁻¹_u v`` of each joint's group.
-
-        The terms are those up to ``ad_u`` to the power of `order`.
-        """
+        """Return the rate of u for which ``q ⊕ u`` moves at v, ``dexp⁻¹_u v``, up to ``ad_u`` to the power of `order`."""
         return Column(step_rate(self.model, u, v, order))

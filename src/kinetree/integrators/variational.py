@@ -40,17 +40,13 @@ INTEGRAL = [1 / math.factorial(n + 1) for n in range(TERMS)]
 
 
 class _Iterate(NamedTuple):
-    """The velocity of the step, the force and acceleration at its middle, and how far u changed.
-
-    The change d is measured by ``dᵀ d``, and by ``dᵀ M d``, which decreases where the iteration converges: what its
-    matrix leaves out is skew. That of the iteration before is kept too.
-    """
+    """The velocity of the step, the force and acceleration at its middle, and how far u changed in an iteration."""
 
     u: Column
     force: Column
     acceleration: Column
-    change: Scalar
-    energy: Scalar
+    change: Scalar  # dᵀ d of the change d of u
+    energy: Scalar  # dᵀ M d, which decreases where the iteration converges: what its matrix leaves out is skew
     energy_before: Scalar
 
 
@@ -168,23 +164,13 @@ def _forces(system: System, model: Model, t: Scalar, q: Column, v: Column) -> Co
 
 
 class Centre(NamedTuple):
-    """How a robot moves as a whole; nothing of it where the robot does not float.
-
-    Attributes
-    ----------
-    model : Model
-    at : tuple of int
-        The entries in v of the linear velocity of a base that floats; else empty.
-    """
+    """How a robot moves as a whole; nothing of it where the robot does not float."""
 
     model: Model
-    at: tuple[int, ...]
+    at: tuple[int, ...]  # the entries in v of the linear velocity of a base that floats; else empty
 
     def apart(self, q: Vector, p: Column) -> tuple[Column, Column]:
-        """Return the velocity of the centre of mass in the world's axes, and momenta without it.
-
-        Of joint forces it returns the acceleration, and the forces around the centre of mass.
-        """
+        """Return the velocity of the centre of mass in the world, and momenta without it; of forces the acceleration."""
         if not self.at:
             return Column(), p
         share = 1.0 / moving_mass(self.model)
@@ -216,10 +202,7 @@ class Centre(NamedTuple):
 
 
 def centre(model: Model) -> Centre:
-    """Return how a robot moves as a whole.
-
-    It floats if a single body is on the world, by a joint whose velocities are those of the body, without rotors.
-    """
+    """Return how a robot moves as a whole: it floats if one body is on the world, by a free joint without rotors."""
     roots = [body for body in model.bodies if body.parent == WORLD]
     if len(roots) != 1 or not all(map(is_zero, roots[0].armature)):
         return Centre(model, ())
@@ -230,10 +213,7 @@ def centre(model: Model) -> Centre:
 
 
 def momenta(model: Model, q: Vector, v: Vector) -> tuple[Column, Column]:
-    """Return the joint momenta ``M v``, and ``Cᵀ v``: their rate without forces.
-
-    Column k of the Jacobians is S_k, seen by the momentum of the subtree that joint k carries, and C has their rates.
-    """
+    """Return the joint momenta ``M v``, and ``Cᵀ v``: their rate without forces."""
     states = [model.jcalc(i, q, v) for i in range(model.nb)]
     v_ = body_velocities(model, states)
     carried = [body.inertia @ v_i for body, v_i in zip(model.bodies, v_, strict=True)]
