@@ -124,7 +124,7 @@ ALGORITHMS = Table(
     __package__,
     PAGES,
     '>>> import kinetree as kt\n>>> robot = kt.load("panda")\n>>> q, v, a = robot.random_state(seed=0)\n',
-    "kinetree.integrators.system:System",
+    "kinetree.integrators.contract:System",
 )
 """Those of a robot."""
 

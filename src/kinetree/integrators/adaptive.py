@@ -6,9 +6,8 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from kinetree.integrators.contract import Integrator, State, StopReason, registered
+from kinetree.integrators.contract import Integrator, State, StopReason, System, registered
 from kinetree.integrators.runge_kutta import DENSE, ERROR, TSITOURAS, weighted
-from kinetree.integrators.system import System
 from kinetree.model import Model
 from kinetree.options import option, positive, value
 from kinetree.scalars.column import Column

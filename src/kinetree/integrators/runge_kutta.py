@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from kinetree.integrators.contract import State, Step, integrator
-from kinetree.integrators.system import System
+from kinetree.integrators.contract import State, Step, System, integrator
 from kinetree.scalars.column import Column
 from kinetree.scalars.functions import Scalar
 

@@ -11,8 +11,7 @@ from kinetree.algorithms.dynamics.rnea import Wrenches
 from kinetree.algorithms.dynamics.singular import SINGULAR
 from kinetree.algorithms.registry import Vector, algorithm
 from kinetree.glossary.symbols import Choices
-from kinetree.integrators.contract import INTEGRATORS, Integrator, module_of
-from kinetree.integrators.system import System
+from kinetree.integrators.contract import INTEGRATORS, Integrator, System, module_of
 from kinetree.model import Model
 from kinetree.scalars.functions import Scalar
 

@@ -15,9 +15,8 @@ from kinetree.algorithms.quantities import center_of_mass, moving_mass
 from kinetree.algorithms.recursions.tree import body_velocities, subspace_rates
 from kinetree.errors import ModelError
 from kinetree.glossary.symbols import Vector
-from kinetree.integrators.contract import State, integrator
+from kinetree.integrators.contract import State, System, integrator
 from kinetree.integrators.euler import own_derivatives, with_rotors
-from kinetree.integrators.system import System
 from kinetree.joints import Joint
 from kinetree.model import WORLD, Model
 from kinetree.model.regroup import regrouped
