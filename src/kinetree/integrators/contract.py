@@ -79,7 +79,7 @@ class System:
         return q, v
 
     def rate(self, u: Column, v: Column, order: int = 8) -> Column:
-        """Return the rate of u for which ``q ⊕ u`` moves at v, ``dexp⁻¹_u v``, up to ``ad_u`` to the power of `order`."""
+        """Return the rate of u for which ``q ⊕ u`` moves at v: ``dexp⁻¹_u v`` up to the power `order` of ``ad_u``."""
         return Column(step_rate(self.model, u, v, order))
 
 

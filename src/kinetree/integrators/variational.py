@@ -169,7 +169,7 @@ class Centre(NamedTuple):
     at: tuple[int, ...]  # the entries in v of the linear velocity of a base that floats; else empty
 
     def apart(self, q: Vector, p: Column) -> tuple[Column, Column]:
-        """Return the velocity of the centre of mass in the world, and momenta without it; of forces the acceleration."""
+        """Return the velocity of the centre of mass in the world, and momenta without it; of forces its rate."""
         if not self.at:
             return Column(), p
         share = 1.0 / moving_mass(self.model)
