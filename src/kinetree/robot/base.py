@@ -107,6 +107,32 @@ def named_configuration(model: Model, name: str, q: ArrayLike) -> Array:
     return array
 
 
+def combined(model: Model, body: Body) -> JointSpring:
+    """Return the one spring that a joint of one degree of freedom and those that follow it are together."""
+    springs = [other.spring for other in model.bodies if other.v_index == body.v_index and other.spring.stiffness]
+    if len(springs) < 2:
+        return springs[0] if springs else body.spring
+    total = sum(s.stiffness for s in springs)
+    return JointSpring(total, sum(s.stiffness * s.rest for s in springs) / total)
+
+
+def _stiffness(model: Model) -> Array:
+    """Return the stiffness at each entry of v."""
+    values = np.zeros(model.nv)
+    for body in model.leading:
+        values[list(body.v_index)] = combined(model, body).stiffness
+    return values
+
+
+def _rest_positions(model: Model) -> Array:
+    """Return the configuration in which the springs are relaxed."""
+    values = np.empty(model.nq)
+    for body in model.leading:
+        rest = combined(model, body).rest if body.has_one_coordinate else body.joint.neutral()
+        values[list(body.q_index)] = rest
+    return values
+
+
 class _of_model(property, Generic[T]):  # noqa: N801  (used like property)
     """A property of the robot's model, of the type that the function returns, computed once; an array is read-only."""
 
@@ -240,29 +266,3 @@ class BaseRobot(WithFunctions, RobotFunctions):
 
 
 give_functions(BaseRobot, ALGORITHMS)
-
-
-def combined(model: Model, body: Body) -> JointSpring:
-    """Return the one spring that a joint of one degree of freedom and those that follow it are together."""
-    springs = [other.spring for other in model.bodies if other.v_index == body.v_index and other.spring.stiffness]
-    if len(springs) < 2:
-        return springs[0] if springs else body.spring
-    total = sum(s.stiffness for s in springs)
-    return JointSpring(total, sum(s.stiffness * s.rest for s in springs) / total)
-
-
-def _stiffness(model: Model) -> Array:
-    """Return the stiffness at each entry of v."""
-    values = np.zeros(model.nv)
-    for body in model.leading:
-        values[list(body.v_index)] = combined(model, body).stiffness
-    return values
-
-
-def _rest_positions(model: Model) -> Array:
-    """Return the configuration in which the springs are relaxed."""
-    values = np.empty(model.nq)
-    for body in model.leading:
-        rest = combined(model, body).rest if body.has_one_coordinate else body.joint.neutral()
-        values[list(body.q_index)] = rest
-    return values
