@@ -160,8 +160,8 @@ def tried(system: System, m: Motion, sign: Scalar, target: Scalar, tolerances: T
     good = error <= 1.0
     change = SAFETY * power(select(error <= 1e-30, 1e-30, error), -ALPHA)
     past = power(larger(1e-4, m.error), BETA)
-    change = select(good, change * past, change)
-    factor = smaller(larger(LEAST, change), select_less(0.5, m.vain, 1.0, MOST))
+    change, most = select(good, change * past, change), select_less(0.5, m.vain, 1.0, MOST)
+    factor = smaller(larger(LEAST, change), most)
     h = used(found.h) * factor
     h = select(good & cut(found.h) & (h < found.h), found.h, h)
     total = sum(accelerations[0], 0.0)
