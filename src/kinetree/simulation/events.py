@@ -155,11 +155,10 @@ def located(
 ) -> dict[str, Any]:
     """Return what is carried after a step whose events are located by bracketing, each to `HALVINGS` at most.
 
-    Where conditions change their signs, the step is done again as far as a part of it, by the integrator itself: the
-    state of an event is one that the integrator reaches, exact to its order. One loop does it all, the whole step
-    first, so that compiled code has one step; of most steps this is the only iteration. `advance` leads from a part of
-    the step to q, v and memory after it, `conditions` from a part, q and v to the numbers of all events; `going` is 0
-    for a robot that has stopped.
+    Where conditions change their signs, the step is done again as far as a part of it, so that the state of an event is
+    one that the integrator reaches. One loop does it all, the whole step first: compiled code has one step. `advance`
+    leads to q, v and memory after a part of it, `conditions` to the numbers of all events; `going` is 0 for a robot
+    that has stopped.
     """
     before, number, nq = given["event_values"], len(events), len(given["q"])
     size = nq + len(given["v"])
@@ -234,10 +233,9 @@ def _after(events: Sequence[Event], given: Mapping[str, Any], s: _Search, size: 
 
 
 def inside(low: Scalar, high: Scalar, value_low: Scalar, value_high: Scalar, room: Scalar) -> Scalar:
-    """Return where to look next between two places where a number has different signs.
+    """Return where to look next between two places where a number has different signs, as fast as a secant (ITP).
 
-    It gets there as fast as a secant where the number is smooth. After `HALVINGS` + 1 calls, with the room halved each
-    time from 1 on, it is as near as bisection gets in one call less.
+    The room is halved each time from 1 on: after `HALVINGS` + 1 calls it is as near as bisection gets in one call less.
 
     References: Oliveira and Takahashi, An enhancement of the bisection method average performance preserving minmax
     optimality, ACM Transactions on Mathematical Software 47 (2020).
@@ -268,10 +266,7 @@ def _chosen(condition: Any, x: Sequence[Scalar], y: Sequence[Scalar]) -> list[Sc
 
 
 class History:
-    """What happened in a simulation, taken from the logs that come with its records.
-
-    What has been taken is replaced at once and as a whole, wherever Ctrl-C comes.
-    """
+    """What happened in a simulation, from the logs that come with records; replaced at once, wherever Ctrl-C comes."""
 
     def __init__(self, model: Model, events: tuple[Event, ...], lead: tuple[int, ...], times: Times) -> None:
         self._found: list[Happened] = []
