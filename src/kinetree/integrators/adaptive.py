@@ -254,10 +254,12 @@ def staged(system: System, m: Motion, sign: Scalar, used: Callable[[Scalar], Sca
 
     def body(s: Stages) -> Stages:
         step = sign * select_less(s.stage, 1.5, s.h, used(s.h))
-        weights = [_row(column, s.stage) for column in zip(*TABLE, strict=True)]
+        weights = [entry(column, s.stage) for column in zip(*TABLE, strict=True)]
         u, w = (weighted(weights, parts(k, nv)[1:], nv) * step for k in (s.rates, s.accelerations))
         v_i = v + w
-        a = system.stage_acceleration(m.end + _row([sum(row) for row in ROWS], s.stage) * step, system.moved(q, u), v_i)
+        a = system.stage_acceleration(
+            m.end + entry([sum(row) for row in ROWS], s.stage) * step, system.moved(q, u), v_i
+        )
         euler = s.stage == 1.0
         rate = select_all(euler, s.rates[-nv:], system.rate(u, v_i, TSITOURAS.order - 1))
         kept = select_all(euler, s.accelerations[-nv:], a)
@@ -297,11 +299,11 @@ def parts(numbers: Sequence[Scalar], n: int) -> list[Column]:
     return [Column(numbers[k * n : (k + 1) * n]) for k in range(STAGES)]
 
 
-def _row(values: Sequence[float], stage: Scalar) -> Scalar:
-    """Return the value of a stage."""
+def entry(values: Sequence[Scalar], number: Scalar) -> Scalar:
+    """Return the value of this number, the first one for numbers below and the last one for those above."""
     found: Scalar = values[-1]
     for k, x in reversed(list(enumerate(values[:-1]))):
-        found = select_less(stage, k + 0.5, x, found)
+        found = select_less(number, k + 0.5, x, found)
     return found
 
 

@@ -127,11 +127,7 @@ class Integrator(ABC):
 
     @abstractmethod
     def step(self, system: System, t: Scalar, q: Column, v: Column, dt: Scalar) -> State:
-        """Return configuration and velocity a time dt later.
-
-        All are columns of scalars (`kinetree.scalars.column.Column`), and the code works on any scalar: it does not
-        branch on them.
-        """
+        """Return q and v a time dt later, as columns of scalars of any kind, on which the code does not branch."""
 
     @property
     def identity(self) -> str:

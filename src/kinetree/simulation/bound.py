@@ -26,7 +26,7 @@ LARGEST = 1 << 16
 
 
 class Bound:
-    """A simulation in memory of its own, into which a call writes what it gives; a short one is one call of the kernel."""
+    """A simulation in memory of its own, into which calls write what they give; a short one is one kernel call."""
 
     def __init__(self, simulation: Simulation) -> None:
         s = self._made = simulation
