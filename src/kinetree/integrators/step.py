@@ -25,13 +25,12 @@ OWN = tuple(sorted(_OWN, key=lambda name: (name != USUAL, name)))
 """The names of those that files beside this one register; the usual one is the first."""
 
 YOURS = "; integrators of your own are for simulate: robot.simulate(q, v, forces=tau, dt=dt, steps=1, integrator=...)"
-LIMITS = ("none", "position", "effort", "all")
 
 
 @algorithm(
     "step",
     outputs={"q": ("nq",), "v": ("nv",)},
-    options={"integrator": Choices(OWN, YOURS), "limits": LIMITS},
+    options={"integrator": Choices(OWN, YOURS)},
     raises=SINGULAR,
 )
 def step(

@@ -94,7 +94,7 @@ def variational(system: System, t: Scalar, q: Column, v: Column, dt: Scalar) -> 
         speed = motion + half * x.acceleration
         there = whole.moved(middle, half * motion), x.u + whole.velocities(middle, speed)
         acceleration, around = whole.apart(middle, _forces(system, model, t + half, *there))
-        force = around + rates - coadjoint(model, x.u, p)
+        force = around + rates - coadjoint_series(model, [0.0, 1.0], x.u, p)
         ends = coadjoint_series(model, INTEGRAL, 2.0 * w, p0) + half * coadjoint_series(model, INTEGRAL, w, force)
         d = Column((constant or matrix(middle, x.u)).solve(ends - p))
         return _Iterate(x.u + d, force, acceleration, dot(d, d), dot(d, ends - p), x.energy)
@@ -226,11 +226,6 @@ def momenta(model: Model, q: Vector, v: Vector) -> tuple[Column, Column]:
         if body.parent != WORLD:
             carried[body.parent] = carried[body.parent] + states[i].Xup.T @ carried[i]
     return Column(p), Column(rates)
-
-
-def coadjoint(model: Model, w: Vector, p: Vector) -> Column:
-    """Return ``ad_wᵀ p`` of each joint's group, zero where coordinates add."""
-    return coadjoint_series(model, [0.0, 1.0], w, p)
 
 
 def coadjoint_series(model: Model, coefficients: Sequence[float], w: Vector, p: Vector) -> Column:
