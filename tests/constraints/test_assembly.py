@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from kinetree.constraints.lengths import angles, units
 
 import kinetree as kt
 from helpers.kernels import same_bits
 from helpers.mechanisms import HINGE, at, bricard, delta, five_bar_leg, four_bar, n_four_bar, slider_crank, stewart
 from kinetree import ContactInputs as Given
-from kinetree.constraints.lengths import angles, units
 from kinetree.constraints.pages.assembly import FLOOR, RATIO, assemble
 from kinetree.joints import FreeFlyer, Revolute
 

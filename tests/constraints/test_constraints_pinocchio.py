@@ -8,14 +8,15 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 import pytest
+from kinetree.constraints.pages.impulses import project_velocity
 
 import kinetree as kt
 from helpers.constraints import pose
 from helpers.pinocchio_oracle import Oracle, build, se3
 from helpers.trees import Array, columns, page, random_states, stacked
-from kinetree.constraints.model import ConstrainedModel, constrained
+from kinetree.constraints.builder import constrained
+from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.pages.dynamics import forward_dynamics
-from kinetree.constraints.pages.impulses import project_velocity
 from kinetree.constraints.pages.rows import delassus_matrix
 from kinetree.constraints.types import Constraint, Contact, Weld
 

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from kinetree.constraints.pages.distribution import contact_inverse_dynamics
+from kinetree.constraints.pages.impulses import impulse
 
 import kinetree as kt
 from helpers.constraints import made, to
@@ -17,11 +19,10 @@ from helpers.trees import Array, random_states, random_tree
 from kinetree import ContactInputs as Given
 from kinetree.algorithms import aba, crba
 from kinetree.algorithms.quantities import kinetic_energy
-from kinetree.constraints.model import ConstrainedModel, constrained
+from kinetree.constraints.builder import constrained
+from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.pages.contacts import contact_dynamics, contact_impulse
-from kinetree.constraints.pages.distribution import contact_inverse_dynamics
 from kinetree.constraints.pages.dynamics import forward_dynamics
-from kinetree.constraints.pages.impulses import impulse
 from kinetree.constraints.pages.rows import constraint_bias, constraint_jacobian
 from kinetree.constraints.types import Contact
 from kinetree.errors import ArgumentError

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from kinetree.constraints.pages.impulses import impulse, project_velocity
 
 import kinetree as kt
 from helpers.constraints import arms, each, made
@@ -19,9 +20,9 @@ from kinetree.algorithms import aba, rnea
 from kinetree.algorithms.dynamics.aba import hybrid_dynamics as tree_hybrid
 from kinetree.algorithms.kinematics.frames import frame_placement
 from kinetree.algorithms.quantities import mechanical_energy
-from kinetree.constraints.model import ConstrainedModel, constrained
+from kinetree.constraints.builder import constrained
+from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.pages.dynamics import forward_dynamics, hybrid_dynamics
-from kinetree.constraints.pages.impulses import impulse, project_velocity
 from kinetree.constraints.pages.inverse import inverse_dynamics
 from kinetree.constraints.pages.reduced import complete_acceleration, complete_velocity
 from kinetree.constraints.pages.rows import constraint_bias, constraint_jacobian

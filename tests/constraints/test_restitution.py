@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from kinetree.constraints.pages.impulses import impulse
 
 import kinetree as kt
 from helpers.constraints import to
@@ -11,9 +12,9 @@ from helpers.mechanisms import HINGE, Array, at, bar
 from kinetree import ContactInputs as Given
 from kinetree.algorithms import crba
 from kinetree.algorithms.quantities import kinetic_energy
-from kinetree.constraints.model import ConstrainedModel, constrained
+from kinetree.constraints.builder import constrained
+from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.pages.contacts import contact_impulse
-from kinetree.constraints.pages.impulses import impulse
 from kinetree.constraints.pages.rows import constraint_jacobian
 from kinetree.constraints.pages.steps import contact_step
 

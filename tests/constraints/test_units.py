@@ -21,7 +21,8 @@ from helpers.units import Units, in_units, of_configuration, unit
 from kinetree.algorithms import Algorithm
 from kinetree.algorithms.kinematics.manifold import turning
 from kinetree.constraints import MECHANISM_ALGORITHMS
-from kinetree.constraints.model import ConstrainedModel, constrained
+from kinetree.constraints.builder import constrained
+from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.types import Contact
 from kinetree.glossary.symbols import shape_of
 from kinetree.joints import FreeFlyer, Planar, Prismatic, Revolute, Spherical

@@ -1,14 +1,19 @@
-"""What is given to constraints at run time, as one value."""
+"""What is given to constraints at run time, as one value, and what it makes of their rows."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from kinetree.constraints.model import ConstrainedModel
+from kinetree.constraints.types import Row
 from kinetree.contacts.solvers import ADMM, ContactSolver, GaussSeidel, checked_solver
 from kinetree.errors import ArgumentError
+from kinetree.glossary.symbols import Matrix, Vector
 from kinetree.groups import Group
 from kinetree.options import option, value
+from kinetree.scalars.functions import Scalar, is_zero, select, select_less
+from kinetree.scalars.linalg import dot
 
 if TYPE_CHECKING:
     ArrayLike = Any  # and in pages the scalars that they compute with
@@ -130,3 +135,57 @@ def _gathered(parts: Mapping[str, Any]) -> ContactInputs:
     if "stick" in found:
         found["stick"] = found["stick"] == "yes"
     return ContactInputs(**found)
+
+
+def on_or_off(active: Vector | None) -> list[Scalar] | None:
+    """Return for each constraint 1 where what is given for it is above one half, else 0, NaN for NaN."""
+    return None if active is None else [select_less(0.5, x, 1.0, select(x <= 0.5, 0.0, x)) for x in active]
+
+
+def switches(model: ConstrainedModel, active: Vector | None) -> list[Scalar] | None:
+    """Return the same for each row."""
+    return row_values(model, on_or_off(active))
+
+
+def switched(on: Scalar, values: Vector) -> list[Scalar]:
+    """Return values where this is 1, and zero, or NaN, where it is that."""
+    return [x if is_zero(x) else select_less(0.5, on, x, on) for x in values]
+
+
+def each_switched(active: Vector | None, values: Vector) -> list[Scalar]:
+    """Return values, each where its own switch is 1, and zero, or NaN, where that is; all of them without switches."""
+    if active is None:
+        return list(values)
+    return [y for on, x in zip(active, values, strict=True) for y in switched(on, [x])]
+
+
+def row_values(model: ConstrainedModel, values: Vector | None) -> list[Scalar] | None:
+    """Return for each row what is given for its constraint; None where nothing is."""
+    return None if values is None else [values[i] for i in model.constraint_of_row]
+
+
+def moved_anchors(row_motion: Matrix, dt: Scalar) -> Matrix:
+    """Return the row_motion a time dt later, where anchors accelerate evenly."""
+    d, d_dot, d_ddot = row_motion
+    later = [x + dt * (y + (0.5 * dt) * z) for x, y, z in zip(d, d_dot, d_ddot, strict=True)]
+    return [later, [y + dt * z for y, z in zip(d_dot, d_ddot, strict=True)], list(d_ddot)]
+
+
+def speeds(rows: Sequence[Row], v: Vector, row_motion: Matrix | None) -> list[Scalar]:
+    """Return ``J v − ḋ``, the velocity along each row against its anchor."""
+    found = [dot(row.J, v) for row in rows]
+    return found if row_motion is None else [x - y for x, y in zip(found, row_motion[1], strict=True)]
+
+
+def motions(rows: Sequence[Row], v: Vector, omega: Scalar, row_motion: Matrix | None) -> list[Scalar]:
+    """Return ``γ − d̈ + 2ω (J v − ḋ) + ω² (φ − d)``, which the accelerations along the rows cancel."""
+    found = []
+    for row, d, d_dot, d_ddot in zip(rows, *kept(rows, row_motion), strict=True):
+        position = 0.0 if row.phi is None else (row.phi - d) * omega
+        found.append(row.gamma - d_ddot + ((dot(row.J, v) - d_dot) * 2.0 + position) * omega)
+    return found
+
+
+def kept(rows: Sequence[Row], row_motion: Matrix | None) -> Matrix:
+    """Return positions d, velocities and accelerations that the rows keep: zero where no anchor moves."""
+    return [[0.0] * len(rows)] * 3 if row_motion is None else row_motion

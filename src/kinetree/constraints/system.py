@@ -7,10 +7,8 @@ from typing import Any, ClassVar, NamedTuple
 
 from kinetree.algorithms.dynamics.factorization import factorised
 from kinetree.algorithms.kinematics.manifold import integrate
-from kinetree.constraints.anchors import moved_anchors, positions, speeds
-from kinetree.constraints.delassus import Delassus, each_switched, switches
-from kinetree.constraints.inputs import NONE_GIVEN, ContactInputs
-from kinetree.constraints.lengths import units
+from kinetree.constraints.delassus import Delassus
+from kinetree.constraints.inputs import NONE_GIVEN, ContactInputs, each_switched, kept, moved_anchors, speeds, switches
 from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.pages.dynamics import forward_dynamics
 from kinetree.contacts.sets import largest
@@ -112,10 +110,11 @@ def newton(model: ConstrainedModel, q: Column, v: Column, on: Vector | None, row
     """Return the state after one step of Newton's method, and how far the constraints were open; rows are on or off."""
     rows, factor = model.constraint_rows(q), factorised(model, q)
     delassus = Delassus(model, factor, rows, on)
-    phi = [0.0 if x is None else x for x in positions(rows, row_motion)]
+    phi = [0.0 if row.phi is None else row.phi - d for row, d in zip(rows, kept(rows, row_motion)[0], strict=True)]
     dq, dv = (
         Column(factor.solve_L(delassus.joint_forces(delassus.forces(b)), factor.D))
         for b in (phi, speeds(rows, v, row_motion))
     )
-    far = [abs(x) / u for x, u in zip(each_switched(on, phi), units(model, [row.angular for row in rows]), strict=True)]
+    unit = model.units(row.angular for row in rows)
+    far = [abs(x) / u for x, u in zip(each_switched(on, phi), unit, strict=True)]
     return _State(Column(integrate(model, q, dq)), v + dv, largest(far))

@@ -8,9 +8,7 @@ from typing import NamedTuple
 from kinetree.algorithms.dynamics.singular import velocities
 from kinetree.algorithms.kinematics.manifold import integrate
 from kinetree.algorithms.registry import Vector
-from kinetree.constraints.delassus import switched, switches
-from kinetree.constraints.inputs import NONE_GIVEN, ContactInputs, taking
-from kinetree.constraints.lengths import units
+from kinetree.constraints.inputs import NONE_GIVEN, ContactInputs, switched, switches, taking
 from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.pages import mechanism_algorithm
 from kinetree.scalars.factorization import solve_positive
@@ -104,7 +102,7 @@ def assemble(
     (True, True)
     """
     some = q0[0] * q0[0] + 1.0
-    unit = units(model, (row.angular for row in model.constraint_rows(q0)))
+    unit = model.units(row.angular for row in model.constraint_rows(q0))
     close = select_less(some, some + some * 1e-10, 1e-9, 1e-5)
     tolerances = [close if tolerance is None else tolerance / u for u in unit]
     most = 100.0 if max_iterations is None else max_iterations
@@ -160,7 +158,7 @@ def _away(model: ConstrainedModel, attempt: Scalar) -> list[Scalar]:
     """Return the step from q0 to the start of this number: a Kronecker sequence (Richtmyer 1951), first small ones."""
     reach = SPREAD * select_less(attempt, 10.0, attempt, 10.0)
     phases = [attempt * root for root in prime_roots(model.nv)]
-    lengths = units(model, model.turning)
+    lengths = model.units(model.turning)
     return [reach * u * (2.0 * (x - floor(x)) - 1.0) for x, u in zip(phases, lengths, strict=True)]
 
 
@@ -189,7 +187,7 @@ def _step(
     """
     rows, on = model.constraint_rows(q), [1.0] * model.nrows if active is None else active
     kept = [i for i, row in enumerate(rows) if row.phi is not None]
-    of_rows, of_joints = units(model, [row.angular for row in rows]), units(model, model.turning)
+    of_rows, of_joints = model.units(row.angular for row in rows), model.units(model.turning)
     J = [
         switched(
             on[i],

@@ -8,7 +8,6 @@ from kinetree.algorithms.dynamics.crba import crba
 from kinetree.algorithms.dynamics.rnea import Wrenches, rnea
 from kinetree.algorithms.registry import Matrix, Vector
 from kinetree.constraints.inputs import NONE_GIVEN, ContactInputs, taking
-from kinetree.constraints.lengths import squared
 from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.pages import mechanism_algorithm
 from kinetree.constraints.types import Row
@@ -29,8 +28,8 @@ class Completion:
             J_d,
             len(self.dependent),
             square=1.0,
-            equations=squared(model, [row.angular for row in rows]),
-            unknowns=squared(model, [model.turning[k] for k in self.dependent]),
+            equations=model.squared(row.angular for row in rows),
+            unknowns=model.squared(model.turning[k] for k in self.dependent),
         )
 
     def __call__(self, given: Vector, b: Vector | None = None) -> list[Scalar]:

@@ -5,11 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from numbers import Real
 
 from kinetree.constraints.types._between import BetweenFrames, FrameRow, Relative
-from kinetree.errors import ArgumentError, ModelError
-from kinetree.joints._axis import unit_axis
+from kinetree.constraints.types.base import direction, finite
 from kinetree.scalars.functions import select_less, sqrt
 from kinetree.signatures import told
 from kinetree.spatial import Force, Vec3
@@ -64,18 +62,10 @@ class Wheel(BetweenFrames):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "radius", positive(f"the radius of wheel {self.label!r}", self.radius))
-        if isinstance(self.height, bool) or not isinstance(self.height, Real) or not math.isfinite(self.height):
-            raise ArgumentError(f"the height of wheel {self.label!r} is {self.height!r}: give a finite number (m)")
-        object.__setattr__(self, "height", float(self.height))
+        object.__setattr__(self, "height", finite(f"the height of wheel {self.label!r}", self.height))
         for name in ("axis", "normal"):
-            try:
-                direction = unit_axis(getattr(self, name))
-            except (ModelError, TypeError):
-                raise ModelError(
-                    f"the {name} of wheel {self.label!r} is {getattr(self, name)!r}: give a finite (x, y, z) that is "
-                    "not zero"
-                ) from None
-            object.__setattr__(self, name, direction)
+            unit = direction(f"the {name} of wheel {self.label!r}", getattr(self, name))
+            object.__setattr__(self, name, unit)
 
     def frame_rows(self, seen: Relative) -> Sequence[FrameRow]:
         """Return the rows of the directions h, l and n with ρ, from the centre to the lowest point, and their rates.
