@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from kinetree.constraints.lengths import angles, units
 
 import kinetree as kt
 from helpers.kernels import same_bits
@@ -65,11 +64,11 @@ def test_a_step_is_that_of_damped_least_squares(make: Any) -> None:
     model, start = mech.model, q + 0.2
     rows = model.constraint_rows(start.tolist())
     e = np.array([x for c in model.constraints for x in c.errors(model, start.tolist())])
-    e, J = e / units(model, [row.angular for row in rows]), angles(model, rows)
+    e, J = e / model.units(row.angular for row in rows), model.jacobian_of_angles(start)
     damping = FLOOR + RATIO * min(e @ e, 1.0)
     f = np.linalg.solve(J @ J.T + damping * np.mean(np.sum(J * J, axis=1)) * np.eye(len(e)), e)
     found = assemble(model, start.tolist(), max_iterations=1.0, restarts=0.0)[0]
-    np.testing.assert_allclose(found, start - np.array(units(model, model.turning)) * (J.T @ f), rtol=1e-9)
+    np.testing.assert_allclose(found, start - np.array(model.units(model.turning)) * (J.T @ f), rtol=1e-9)
 
 
 def test_all_bars_in_a_line_is_no_dead_end(linkage: kt.Mechanism) -> None:

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from kinetree.constraints.pages.impulses import impulse, project_velocity
 
 import kinetree as kt
 from helpers.constraints import MAKERS, arms, carriers, each, held_at, made, null_space_dynamics, pose
@@ -20,7 +19,7 @@ from kinetree.algorithms import aba, bias_forces, crba
 from kinetree.algorithms.quantities import kinetic_energy
 from kinetree.constraints.builder import constrained
 from kinetree.constraints.model import ConstrainedModel
-from kinetree.constraints.pages.dynamics import forward_dynamics
+from kinetree.constraints.pages.dynamics import forward_dynamics, impulse, project_velocity
 from kinetree.constraints.pages.rows import constraint_bias, constraint_error, constraint_jacobian, delassus_matrix
 from kinetree.constraints.types import Contact, Weld
 from kinetree.joints import FreeFlyer, Prismatic, Revolute, Spherical

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 import pytest
-from kinetree.constraints.pages.impulses import project_velocity
 
 import kinetree as kt
 from helpers.constraints import pose
@@ -16,7 +15,7 @@ from helpers.pinocchio_oracle import Oracle, build, se3
 from helpers.trees import Array, columns, page, random_states, stacked
 from kinetree.constraints.builder import constrained
 from kinetree.constraints.model import ConstrainedModel
-from kinetree.constraints.pages.dynamics import forward_dynamics
+from kinetree.constraints.pages.dynamics import forward_dynamics, project_velocity
 from kinetree.constraints.pages.rows import delassus_matrix
 from kinetree.constraints.types import Constraint, Contact, Weld
 

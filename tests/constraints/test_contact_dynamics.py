@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from kinetree.constraints.pages.distribution import contact_inverse_dynamics
-from kinetree.constraints.pages.impulses import impulse
 
 import kinetree as kt
 from helpers.constraints import made, to
@@ -22,7 +20,8 @@ from kinetree.algorithms.quantities import kinetic_energy
 from kinetree.constraints.builder import constrained
 from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.pages.contacts import contact_dynamics, contact_impulse
-from kinetree.constraints.pages.dynamics import forward_dynamics
+from kinetree.constraints.pages.dynamics import forward_dynamics, impulse
+from kinetree.constraints.pages.inverse import contact_inverse_dynamics
 from kinetree.constraints.pages.rows import constraint_bias, constraint_jacobian
 from kinetree.constraints.types import Contact
 from kinetree.errors import ArgumentError

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from kinetree.constraints.pages.distribution import contact_inverse_dynamics
 from scipy.spatial.transform import Rotation
 
 import kinetree as kt
 from helpers.contact_robots import Array, floating, point_mass
 from kinetree import ContactInputs as Given
 from kinetree.constraints.pages.contacts import contact_dynamics, contact_impulse
+from kinetree.constraints.pages.inverse import contact_inverse_dynamics
 from kinetree.constraints.pages.steps import contact_step, step
 from kinetree.errors import ArgumentError
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from kinetree.constraints.pages.impulses import impulse, project_velocity
 
 import kinetree as kt
 from helpers.constraints import arms, each, made
@@ -22,7 +21,7 @@ from kinetree.algorithms.kinematics.frames import frame_placement
 from kinetree.algorithms.quantities import mechanical_energy
 from kinetree.constraints.builder import constrained
 from kinetree.constraints.model import ConstrainedModel
-from kinetree.constraints.pages.dynamics import forward_dynamics, hybrid_dynamics
+from kinetree.constraints.pages.dynamics import forward_dynamics, hybrid_dynamics, impulse, project_velocity
 from kinetree.constraints.pages.inverse import inverse_dynamics
 from kinetree.constraints.pages.reduced import complete_acceleration, complete_velocity
 from kinetree.constraints.pages.rows import constraint_bias, constraint_jacobian

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 import pytest
-from kinetree.constraints.pages.impulses import project_velocity
 
 from helpers.constraints import arms, null_space_dynamics
 from helpers.mechanisms import (
@@ -25,7 +24,7 @@ from helpers.pinocchio_oracle import build, se3
 from kinetree.algorithms.dynamics.crba import crba
 from kinetree.algorithms.dynamics.rnea import bias_forces
 from kinetree.constraints.pages.assembly import assemble
-from kinetree.constraints.pages.dynamics import forward_dynamics
+from kinetree.constraints.pages.dynamics import forward_dynamics, project_velocity
 
 Array = np.ndarray[Any, Any]
 G = 9.81

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from kinetree.constraints.coordinates import pivots
 
 import kinetree as kt
 from helpers.constraints import MAKERS, made
@@ -15,7 +14,7 @@ from helpers.frames import times
 from helpers.mechanisms import bricard, delta, five_bar_leg, four_bar, n_four_bar, slider_crank, stewart
 from helpers.trees import Array, page, random_states, random_tree
 from kinetree.algorithms import crba
-from kinetree.constraints.model import ConstrainedModel
+from kinetree.constraints.model import ConstrainedModel, pivots
 from kinetree.constraints.pages.dynamics import forward_dynamics
 from kinetree.constraints.pages.reduced import (
     complete_velocity,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from kinetree.constraints.pages.impulses import impulse
 
 import kinetree as kt
 from helpers.constraints import to
@@ -15,6 +14,7 @@ from kinetree.algorithms.quantities import kinetic_energy
 from kinetree.constraints.builder import constrained
 from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.pages.contacts import contact_impulse
+from kinetree.constraints.pages.dynamics import impulse
 from kinetree.constraints.pages.rows import constraint_jacobian
 from kinetree.constraints.pages.steps import contact_step
 

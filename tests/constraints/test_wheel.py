@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from kinetree.constraints.pages.impulses import project_velocity
 
 import kinetree as kt
-from kinetree.constraints.pages.dynamics import forward_dynamics
+from kinetree.constraints.pages.dynamics import forward_dynamics, project_velocity
 from kinetree.constraints.pages.reduced import complete_velocity
 from kinetree.joints import FreeFlyer, Revolute
 
