@@ -58,11 +58,7 @@ class Delassus:
     """
 
     def __init__(
-        self,
-        model: ConstrainedModel,
-        factor: Factor | BranchFactor,
-        rows: Sequence[Row],
-        active: Vector | None = None,
+        self, model: ConstrainedModel, factor: Factor | BranchFactor, rows: Sequence[Row], active: Vector | None = None
     ) -> None:
         self.factor, self.n, J = factor, len(rows), [row.J for row in rows]
         self.kept = [i for i, row in enumerate(J) if not all(map(is_zero, row))]

@@ -28,15 +28,7 @@ from typing import Any, NamedTuple
 
 from kinetree.algorithms.dynamics.factorization import factorised
 from kinetree.algorithms.dynamics.rnea import rnea
-from kinetree.constraints.contacts import (
-    MOST_ITERATIONS,
-    TOLERANCE,
-    FreeStep,
-    StepContacts,
-    contacts,
-    count,
-    in_joints,
-)
+from kinetree.constraints.contacts import MOST_ITERATIONS, TOLERANCE, FreeStep, StepContacts, contacts, count, in_joints
 from kinetree.constraints.delassus import Delassus
 from kinetree.constraints.inputs import on_or_off, speeds, switches
 from kinetree.constraints.model import ConstrainedModel

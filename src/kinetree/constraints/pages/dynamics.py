@@ -138,10 +138,7 @@ def _accelerated(
     group=taking("active", "restitution", "row_motion"),
 )
 def impulse(
-    model: ConstrainedModel,
-    q: Vector,
-    v: Vector,
-    contacts: ContactInputs = NONE_GIVEN,
+    model: ConstrainedModel, q: Vector, v: Vector, contacts: ContactInputs = NONE_GIVEN
 ) -> tuple[list[Scalar], list[Scalar]]:
     """Velocity after an impact in which constraints begin to act, and their impulses.
 
@@ -169,10 +166,7 @@ def impulse(
     "project_velocity", outputs="v_next", raises=SINGULAR, joint_space=True, group=taking("active", "row_motion")
 )
 def project_velocity(
-    model: ConstrainedModel,
-    q: Vector,
-    v: Vector,
-    contacts: ContactInputs = NONE_GIVEN,
+    model: ConstrainedModel, q: Vector, v: Vector, contacts: ContactInputs = NONE_GIVEN
 ) -> list[Scalar]:
     """Velocity nearest to v that the constraints allow: of those with ``J v⁺ = 0``, that of least ``T(v⁺ − v)``.
 

@@ -4,15 +4,7 @@ from __future__ import annotations
 
 from kinetree.algorithms.dynamics.rnea import Wrenches, rnea
 from kinetree.algorithms.registry import Matrix, Vector
-from kinetree.constraints.inputs import (
-    NONE_GIVEN,
-    ContactInputs,
-    each_switched,
-    on_or_off,
-    switched,
-    switches,
-    taking,
-)
+from kinetree.constraints.inputs import NONE_GIVEN, ContactInputs, each_switched, on_or_off, switched, switches, taking
 from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.pages import mechanism_algorithm
 from kinetree.contacts import Balance, ForceSet, FrictionCone, PressedCone, distribute

@@ -52,10 +52,7 @@ class Completion:
 
 @mechanism_algorithm("complete_velocity", outputs="v", group=taking("row_motion"))
 def complete_velocity(
-    model: ConstrainedModel,
-    q: Vector,
-    v_independent: Vector,
-    contacts: ContactInputs = NONE_GIVEN,
+    model: ConstrainedModel, q: Vector, v_independent: Vector, contacts: ContactInputs = NONE_GIVEN
 ) -> list[Scalar]:
     """All velocities from the independent ones, ``J v = 0``.
 
@@ -74,11 +71,7 @@ def complete_velocity(
 
 @mechanism_algorithm("complete_acceleration", outputs="a", group=taking("row_motion"))
 def complete_acceleration(
-    model: ConstrainedModel,
-    q: Vector,
-    v: Vector,
-    a_independent: Vector,
-    contacts: ContactInputs = NONE_GIVEN,
+    model: ConstrainedModel, q: Vector, v: Vector, a_independent: Vector, contacts: ContactInputs = NONE_GIVEN
 ) -> list[Scalar]:
     """All accelerations from the independent ones, ``J a + γ = 0``, at a velocity that the constraints allow.
 
