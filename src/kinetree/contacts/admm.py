@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from kinetree.contacts.gauss_seidel import MOST, State
-from kinetree.contacts.problem import Problem, going_on
+from kinetree.contacts.problem import MOST, Problem, State, going_on
 from kinetree.scalars.factorization import Factored
 from kinetree.scalars.functions import Scalar, or_one, select_less, sqrt
 from kinetree.scalars.linalg import Vector, dot

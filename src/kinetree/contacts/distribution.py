@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from kinetree.contacts.admm import BLOCK, FACTOR, ROUND, largest_size, within_factor
-from kinetree.contacts.gauss_seidel import MOST
+from kinetree.contacts.problem import MOST
 from kinetree.contacts.sets import ForceSet, or_nan, within
 from kinetree.scalars.factorization import Factored
 from kinetree.scalars.functions import Scalar, or_one, select, select_less

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from kinetree.contacts.admm import admm
-from kinetree.contacts.gauss_seidel import MOST, State, gauss_seidel
-from kinetree.contacts.problem import UNROLLED, Problem, residuals
+from kinetree.contacts.problem import MOST, UNROLLED, Problem, State, gauss_seidel, residuals
 from kinetree.contacts.sets import largest
 from kinetree.scalars.functions import Scalar, select_less
 from kinetree.scalars.linalg import Vector
