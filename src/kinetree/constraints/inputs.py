@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.types import Row
-from kinetree.contacts.solvers import ADMM, ContactSolver, GaussSeidel, checked_solver
+from kinetree.contacts.solve import ADMM, ContactSolver, GaussSeidel, checked_solver
 from kinetree.errors import ArgumentError
 from kinetree.glossary.symbols import Matrix, Vector
 from kinetree.groups import Group

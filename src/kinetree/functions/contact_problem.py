@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from kinetree.contacts import METHODS, FrictionCone, Interval, NotNegative, Problem, solve
-from kinetree.contacts.solvers import ContactSolver, checked_solver
+from kinetree.contacts.solve import ContactSolver, checked_solver
 from kinetree.errors import ArgumentError
 from kinetree.graph import Port
 from kinetree.runtime.function import Function
