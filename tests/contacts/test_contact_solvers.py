@@ -21,7 +21,7 @@ from kinetree.contacts import (
     solve,
 )
 from kinetree.contacts.admm import Iterate, _iteration
-from kinetree.contacts.stopped import StoppedFriction
+from kinetree.contacts.sets import StoppedFriction
 from kinetree.scalars.factorization import Factored
 
 Array = np.ndarray[Any, Any]

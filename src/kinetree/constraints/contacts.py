@@ -20,8 +20,7 @@ from kinetree.constraints.delassus import Delassus, Eliminated
 from kinetree.constraints.inputs import ContactInputs, switched
 from kinetree.constraints.model import ConstrainedModel
 from kinetree.contacts import ForceSet, Interval, NotNegative, Problem, Solution, solve
-from kinetree.contacts.sets import largest, positive_part
-from kinetree.contacts.stopped import StoppedFriction
+from kinetree.contacts.sets import StoppedFriction, largest, positive_part
 from kinetree.glossary.symbols import Vector
 from kinetree.scalars.column import Column
 from kinetree.scalars.functions import Scalar, is_zero, select, select_less, sqrt
