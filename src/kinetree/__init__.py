@@ -15,7 +15,7 @@ NAMES = {
     "constraints.types": "Constraint Contact Gear Loop Rod Weld Wheel",
     "constraints.types.contact": "box_contacts capsule_contacts",
     "constraints.types.slot": "ContactSlot",
-    "contacts.solvers": "ADMM ContactSolver GaussSeidel",
+    "contacts.solve": "ADMM ContactSolver GaussSeidel",
     "embedded": "robots",
     "errors": "ArgumentError FormatError KinetreeError LimitWarning ModelError SimulationWarning",
     "formats": "FormatWarning NonPhysicalInertiaWarning RobotNotFoundError",

@@ -1,4 +1,7 @@
-"""The alternating direction method of multipliers (ADMM) for the contact problem."""
+"""The alternating direction method of multipliers (ADMM), for the contact problem and for inverse dynamics.
+
+The latter is the best distribution of forces over contacts that balance a given motion.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +11,8 @@ from typing import NamedTuple
 from kinetree.contacts.problem import MOST, Problem, State, going_on
 from kinetree.contacts.sets import ForceSet, or_nan, within
 from kinetree.scalars.factorization import Factored
-from kinetree.scalars.functions import Scalar, or_one, select, select_less, sqrt
-from kinetree.scalars.linalg import Matrix, Vector, dot, times, transposed
+from kinetree.scalars.functions import Scalar, larger, or_one, select, select_less, smaller, sqrt
+from kinetree.scalars.linalg import Matrix, Vector, dot, minus, plus, times, transposed
 from kinetree.scalars.loops import recording, repeat
 
 PROXIMAL = 1e-6
@@ -70,7 +73,7 @@ def admm(problem: Problem, start: State, least: Scalar, most: Scalar) -> State:
         rho = s.rho
         A = [[x + (rho + eta) if i == j else x for j, x in enumerate(row)] for i, row in enumerate(G)]
         factors = Factored(A, BLOCK)
-        end = select_less(s.count + ROUND, most, s.count + ROUND, most)
+        end = smaller(s.count + ROUND, most)
 
         def once(s: Iterate) -> Iterate:
             s, sigma, apart = _iteration(problem, factors, s, rho, eta)
@@ -106,18 +109,14 @@ def balanced(problem: Problem) -> tuple[Problem, list[Scalar]]:
 def _iteration(
     problem: Problem, factors: Factored, s: Iterate, rho: Scalar, eta: Scalar
 ) -> tuple[Iterate, list[Scalar], list[Scalar]]:
-    """Return the next iterate, its σ, and how far its copies are apart.
-
-    With it the equations give σ of x without a product: ``(G + R) x + g = z − s − η Δx``.
-    """
+    """Return the next iterate, its σ by ``(G + R) x + g = z − s − η Δx``, and how far its copies are apart."""
     per_rho = 1.0 / rho
     y = problem.nearest([x - z * per_rho for x, z in zip(s.x, s.z, strict=True)], per_rho)
     shift = problem.shift(s.z)
     x = factors.solve(
         [rho * b + eta * a + c - g - d for a, b, c, g, d in zip(s.x, y, s.z, problem.g, shift, strict=True)]
     )
-    apart = [a - b for a, b in zip(x, y, strict=True)]
-    moved = [a - b for a, b in zip(x, s.x, strict=True)]
+    apart, moved = minus(x, y), minus(x, s.x)
     z = [a - rho * b for a, b in zip(s.z, apart, strict=True)]
     sigma = [a - b - eta * c for a, b, c in zip(z, shift, moved, strict=True)]
     iterate = Iterate(x, y, z, largest_size(apart), largest_size(moved), rho, s.count + 1.0, s.going)
@@ -128,16 +127,14 @@ def within_factor(primal: Scalar, moved: Scalar, factor: Scalar) -> Scalar:
     """Return by what to multiply ρ: more where the copies differ more than they move, less where less."""
     change = sqrt(primal / or_one(moved))
     change = select_less(0.0, moved, change, factor)
-    change = select_less(change, 1.0 / factor, 1.0 / factor, change)
-    return select_less(factor, change, factor, change)
+    return smaller(factor, larger(change, 1.0 / factor))
 
 
 def largest_size(values: Vector) -> Scalar:
     """Return the largest of the sizes of numbers."""
     found: Scalar = 0.0
     for x in values:
-        size = abs(x)
-        found = select_less(size, found, found, size)
+        found = larger(abs(x), found)
     return found
 
 
@@ -189,7 +186,7 @@ class Balance(NamedTuple):
         )
 
 
-class _Iterate(NamedTuple):
+class _Balancing(NamedTuple):
     """Forces in their sets, their multipliers, those of τ and of the equations; residuals, ρ, a count and a flag."""
 
     y: list[Scalar]
@@ -225,7 +222,7 @@ def distribute(problem: Balance, tolerance: Scalar, most: Scalar) -> tuple[list[
     boxed = float(problem.bounds is not None)
     like = recording(*problem.weights, *problem.c, *problem.d, problem.torque_weight)
 
-    def some(s: _Iterate) -> _Iterate:
+    def some(s: _Balancing) -> _Balancing:
         rho = s.rho
         on_tau, on_E = problem.torque_weight + rho * boxed, rho * EXACT
         K = [
@@ -234,39 +231,37 @@ def distribute(problem: Balance, tolerance: Scalar, most: Scalar) -> tuple[list[
         ]
         for i in range(m):
             K[i][i] = K[i][i] + problem.weights[i] + (rho if i in in_sets else 0.0)
-        factors, end = Factored(K, BLOCK), select_less(s.count + ROUND, most, s.count + ROUND, most)
+        factors, end = Factored(K, BLOCK), smaller(s.count + ROUND, most)
 
-        def once(s: _Iterate) -> _Iterate:
-            return _iteration(problem, in_sets, factors, s, rho, least, mean)
+        def once(s: _Balancing) -> _Balancing:
+            return _balancing(problem, in_sets, factors, s, rho, least, mean)
 
         s = repeat(once, s, until=lambda s: s.going * (end - s.count) < 0.5, most=ROUND, like=like)
         revised = rho * within_factor(s.primal, s.moved, FACTOR)
-        revised = select_less(revised, mean * (1.0 / RANGE), mean * (1.0 / RANGE), revised)
-        return s._replace(rho=select_less(mean * RANGE, revised, mean * RANGE, revised))
+        revised = larger(revised, mean * (1.0 / RANGE))
+        return s._replace(rho=smaller(mean * RANGE, revised))
 
     nothing = [0.0] * m
     n, p = len(problem.d), len(problem.c)
-    first = _Iterate(
+    first = _Balancing(
         problem.project(nothing), problem.limited(problem.d), nothing, [0.0] * n, [0.0] * p, 0.0, 0.0, mean, 0.0, 1.0
     )
     s = repeat(some, first, until=lambda s: s.going * (most - s.count) < 0.5, most=MOST, like=like)
     return s.y, s.count
 
 
-def _iteration(
-    problem: Balance, in_sets: set[int], factors: Factored, s: _Iterate, rho: Scalar, least: Scalar, mean: Scalar
-) -> _Iterate:
+def _balancing(
+    problem: Balance, in_sets: set[int], factors: Factored, s: _Balancing, rho: Scalar, least: Scalar, mean: Scalar
+) -> _Balancing:
     """Return the next iterate."""
     E, D, on_E = problem.E, problem.D, rho * EXACT
     r = [rho * y - z if i in in_sets else 0.0 for i, (y, z) in enumerate(zip(s.y, s.z, strict=True))]
     pull = [problem.torque_weight * d for d in problem.d]
     if problem.bounds is not None:
         pull = [a + rho * (d - t) + z for a, d, t, z in zip(pull, problem.d, s.tau, s.z_tau, strict=True)]
-    r = _plus(r, _back(D, pull))
-    r = _plus(r, _back(E, [on_E * c + z for c, z in zip(problem.c, s.z_equal, strict=True)]))
-    x = factors.solve(r)
-    open_ = [c - b for c, b in zip(problem.c, times(E, x), strict=True)]
-    wanted = [d - b for d, b in zip(problem.d, times(D, x), strict=True)]
+    r = _plus_back(r, D, pull)
+    x = factors.solve(_plus_back(r, E, [on_E * c + z for c, z in zip(problem.c, s.z_equal, strict=True)]))
+    open_, wanted = minus(problem.c, times(E, x)), minus(problem.d, times(D, x))
     per_rho = 1.0 / rho
     y = problem.project([a + z * per_rho for a, z in zip(x, s.z, strict=True)])
     apart = [a - b if i in in_sets else 0.0 for i, (a, b) in enumerate(zip(x, y, strict=True))]
@@ -274,11 +269,11 @@ def _iteration(
     tau, beyond = wanted, [0.0] * len(wanted)
     if problem.bounds is not None:
         tau = problem.limited([a + z * per_rho for a, z in zip(wanted, s.z_tau, strict=True)])
-        beyond = [a - b for a, b in zip(wanted, tau, strict=True)]
-    moved = largest_size([a - b for a, b in zip(y, s.y, strict=True)])
+        beyond = minus(wanted, tau)
+    moved = largest_size(minus(y, s.y))
     primal = largest_size([*apart, *beyond, *open_])
     still = select(primal <= least, select(moved * (1.0 + rho / mean) <= least, 0.0, 1.0), 1.0)
-    return _Iterate(
+    return _Balancing(
         y,
         tau,
         [z + rho * a for z, a in zip(s.z, apart, strict=True)],
@@ -294,18 +289,11 @@ def _iteration(
 
 def _gram(A: Matrix, m: int) -> list[list[Scalar]]:
     """Return ``AᵀA`` of a matrix of m columns."""
-    columns = transposed(A) if A else [[] for _ in range(m)]
-    G: list[list[Scalar]] = [[0.0] * m for _ in range(m)]
-    for i, x in enumerate(columns):
-        for j in range(i + 1):
-            G[i][j] = G[j][i] = dot(x, columns[j])
-    return G
+    columns = transposed(A) if A else [[]] * m
+    lower = [[dot(x, y) for y in columns[: i + 1]] for i, x in enumerate(columns)]
+    return [[lower[max(i, j)][min(i, j)] for j in range(m)] for i in range(m)]
 
 
-def _back(A: Matrix, y: Vector) -> list[Scalar]:
-    """Return ``Aᵀ y``; nothing for a matrix without rows."""
-    return times(transposed(A), y) if A else []
-
-
-def _plus(a: Vector, b: Vector) -> list[Scalar]:
-    return [x + y for x, y in zip(a, b, strict=True)] if b else list(a)
+def _plus_back(b: Vector, A: Matrix, y: Vector) -> list[Scalar]:
+    """Return ``b + Aᵀ y``, of a matrix that may have no rows."""
+    return plus(b, times(transposed(A), y)) if A else list(b)

@@ -1,4 +1,4 @@
-"""The solution of the contact problem by the methods that there are."""
+"""The solution of the contact problem by the methods that there are, and contact solvers as values."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from kinetree.contacts.problem import MOST, UNROLLED, Problem, State, gauss_seid
 from kinetree.contacts.sets import largest
 from kinetree.errors import ArgumentError
 from kinetree.options import Check, count, option, positive, value
-from kinetree.scalars.functions import Scalar, select_less
+from kinetree.scalars.functions import Scalar, smaller
 from kinetree.scalars.linalg import Vector
 from kinetree.scalars.loops import recording, repeat
 
@@ -33,19 +33,7 @@ MOST_ITERATIONS = 1000.0
 
 
 class Solution(NamedTuple):
-    """Forces in their sets, and how far they are from a solution.
-
-    Attributes
-    ----------
-    force : (n,) scalars
-        λ.
-    sigma : (n,) scalars
-        The motion ``(G + R) λ + g`` that they leave.
-    iterations : scalar
-        State and iterations, of both methods.
-    primal, dual, complementarity : scalar
-        The residuals (`Residuals`) of these forces.
-    """
+    """Forces λ in their sets, the motion ``σ = (G + R) λ + g`` that they leave, and their residuals (`Residuals`)."""
 
     force: list[Scalar]
     sigma: list[Scalar]
@@ -115,10 +103,10 @@ def _in_turns(problem: Problem, s: State, least: Scalar, most: Scalar) -> State:
     captured = dict[int, int]()
 
     def sweeps(t: _Turn, captured: dict[int, int] | None = None) -> State:
-        return gauss_seidel(problem, t.state, least, _smaller(most, t.state.count + t.sweeps), captured)
+        return gauss_seidel(problem, t.state, least, smaller(most, t.state.count + t.sweeps), captured)
 
     def iterations(s: State) -> State:
-        return admm(problem, s, least, _smaller(most, s.count + ITERATIONS))
+        return admm(problem, s, least, smaller(most, s.count + ITERATIONS))
 
     def turn(t: _Turn) -> _Turn:
         return _Turn(sweeps(t._replace(state=iterations(t.state))), t.sweeps * GROWTH)
@@ -143,10 +131,6 @@ class _Turn(NamedTuple):
 
     state: State
     sweeps: Scalar
-
-
-def _smaller(x: Scalar, y: Scalar) -> Scalar:
-    return select_less(x, y, x, y)
 
 
 def _if_known(check: Check) -> Check:
