@@ -9,16 +9,7 @@ import numpy as np
 import pytest
 
 from helpers.contacts import law_errors, problem, random_problem, solved, stack
-from kinetree.contacts import (
-    METHODS,
-    FrictionCone,
-    Interval,
-    NotNegative,
-    PressedCone,
-    Problem,
-    SlidingCone,
-    solve,
-)
+from kinetree.contacts import METHODS, FrictionCone, Interval, NotNegative, PressedCone, Problem, SlidingCone, solve
 from kinetree.contacts.admm import Iterate, _iteration
 from kinetree.contacts.sets import StoppedFriction
 from kinetree.scalars.factorization import Factored

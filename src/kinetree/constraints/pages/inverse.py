@@ -1,4 +1,4 @@
-"""Inverse dynamics with constraints, for any set of actuated joints, with forces of any size and within cones."""
+"""Inverse dynamics with constraints for any set of actuated joints: forces of any size, or within friction cones."""
 
 from __future__ import annotations
 
