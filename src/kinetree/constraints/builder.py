@@ -19,17 +19,9 @@ def constrained(
     actuated: Iterable[str] | None = None,
     independent: Iterable[str] | None = None,
 ) -> ConstrainedModel:
-    """Return the model with these constraints, checked.
+    """Return the model with these constraints, checked: see `Mechanism`, which says what is given.
 
     The joints named in `actuated` take the place of those that have an actuator by their type.
-
-    Raises
-    ------
-    ArgumentError
-        If they are no constraints, or two have one name; if there is no joint of a name among the actuated or the
-        independent; if the independent velocities are not as many as the mobility.
-    ModelError
-        If one names a frame or joint that does not exist, or makes no sense for this model.
     """
     if not isinstance(constraints, Iterable):
         raise ArgumentError(f"a mechanism takes a sequence of constraints: write [{constraints!r}]")
@@ -47,35 +39,20 @@ def constrained(
     for constraint in given:
         constraint.check(model)
     own = {field.name: getattr(model, field.name) for field in fields(Model)}
+    joints = {body.joint_name: body.v_index for body in model.leading}
     if actuated is not None:
-        own["actuated"] = velocities_of_joints(model, actuated, "actuated")
+        own["actuated"] = _velocities(model, actuated, "actuated", joints)
     made = ConstrainedModel(**own, constraints=given, stabilization=float(stabilization))
     if independent is None:
         return made
-    velocities = velocities_named(model, independent)
-    check_independent(made, velocities)
+    entries = {name: (k,) for k, name in enumerate(model.v_names)}
+    velocities = _velocities(model, independent, "independent", entries | joints)
+    _check_independent(made, velocities)
     return replace(made, independent=tuple(model.v_names[k] for k in velocities))
 
 
-def velocities_of_joints(model: Model, names: Iterable[str], what: str) -> tuple[int, ...]:
-    """Return the indices of the velocities of these joints, in order; `what` they are for is in messages.
-
-    Raises
-    ------
-    ArgumentError
-        If there is no such joint, or one is named twice or follows another.
-    """
-    return _indices(model, names, what, {body.joint_name: body.v_index for body in model.leading})
-
-
-def velocities_named(model: Model, names: Iterable[str]) -> tuple[int, ...]:
-    """Return the indices of velocities that are given as joints, or as single entries such as ``root_joint.vx``."""
-    joints = {body.joint_name: body.v_index for body in model.leading}
-    entries = {name: (k,) for k, name in enumerate(model.v_names)}
-    return _indices(model, names, "independent", entries | joints)
-
-
-def _indices(model: Model, names: Iterable[str], what: str, known: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
+def _velocities(model: Model, names: Iterable[str], what: str, known: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
+    """Return the indices of the velocities that are named, in order; `what` they are for is in messages."""
     if isinstance(names, str) or not isinstance(names, Iterable):
         raise ArgumentError(f"{what} is a sequence of names of joints; {names!r} was given")
     followers = {body.joint_name for body in model.bodies} - set(model.joint_names)
@@ -91,7 +68,7 @@ def _indices(model: Model, names: Iterable[str], what: str, known: Mapping[str, 
     return tuple(sorted(found))
 
 
-def check_independent(model: ConstrainedModel, given: Sequence[int]) -> None:
+def _check_independent(model: ConstrainedModel, given: Sequence[int]) -> None:
     """Raise `ArgumentError` where these velocities are not as many as the mobility, or depend on each other.
 
     Nothing is known, and nothing raised, where no configuration is found in which the constraints hold.

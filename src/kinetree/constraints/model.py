@@ -110,13 +110,7 @@ class ConstrainedModel(Model):
         return replace(self, constraints=tuple(constraints))
 
     def constraint_rows(self, q: Vector, v: Vector | None = None) -> list[Row]:
-        """Return the rows of all constraints; v is zero if not given.
-
-        Raises
-        ------
-        ModelError
-            If a constraint gives other than `size` rows of nv entries.
-        """
+        """Return the rows of all constraints; v is zero if not given."""
         v, found = [0.0] * self.nv if v is None else v, list[Row]()
         for constraint in self.constraints:
             rows = list(constraint.rows(self, q, v))
@@ -286,8 +280,6 @@ def _place(model: ConstrainedModel, q: list[Scalar], is_closed: bool) -> Place:
 def pivots(A: Array, rank: int) -> list[int]:
     """Return the indices of as many independent columns: QR with pivots, and of similar columns the first.
 
-    Examples
-    --------
     >>> pivots(np.array([[1.0, 2.0, 0.0], [0.0, 0.0, 3.0]]), 2)
     [0, 2]
     """

@@ -34,14 +34,9 @@ class _State(NamedTuple):
 
 @dataclass(frozen=True)
 class ConstrainedSystem(System):
-    """A mechanism with what acts on it.
+    """A mechanism with what acts on it, and what is given for its constraints.
 
-    Attributes
-    ----------
-    contacts : ContactInputs
-        What is given for the constraints; the motion of the rows is that at the time `since`: from there on anchors
-        accelerate evenly.
-    since : scalar
+    The motion of the rows is that at the time `since`: from there on anchors accelerate evenly.
     """
 
     model: ConstrainedModel

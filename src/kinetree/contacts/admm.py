@@ -146,20 +146,10 @@ RANGE = 1e3
 
 
 class Balance(NamedTuple):
-    """Forces f with ``E f = c``, in their sets, and joint forces ``τ = d − D f`` within bounds.
+    """Forces f with ``E f = c``, in their sets, and joint forces ``τ = d − D f`` within bounds, of the least cost.
 
-    Attributes
-    ----------
-    E, D : matrices of m columns
-    c, d : vectors
-    sets : sequence of (ForceSet, sequence of int)
-        With their entries of f; what is in none is free.
-    weights : (m,) scalars
-        R of the cost ``fᵀ R f + w τᵀτ``, positive.
-    torque_weight : scalar
-        w, 0 or more.
-    bounds : vector, optional
-        The largest size of each τ.
+    That is ``fᵀ R f + w τᵀτ``, of R the weights. What is in none of the sets, which come with their entries of f, is
+    free; the bounds are the largest size of each τ.
     """
 
     E: Matrix

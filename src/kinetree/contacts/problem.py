@@ -15,18 +15,10 @@ UNROLLED = 24
 
 
 class Problem(NamedTuple):
-    """Forces λ in their sets, and the motion ``σ = (G + R) λ + g`` that they leave.
+    """Forces λ in their sets, and the motion ``σ = (G + R) λ + g`` that they leave: velocities or accelerations.
 
-    Attributes
-    ----------
-    G : (n, n) symmetric matrix of scalars
-        The Delassus matrix.
-    g : (n,) scalars
-        The motion without these forces: velocities or accelerations.
-    sets : sequence of ForceSet
-        In the order of their rows, n rows in all.
-    R : (n,) scalars, optional
-        Compliance, what a force gives way by; rigid if not given.
+    G is the Delassus matrix, g the motion without these forces, and R their compliance: rigid if not given. The sets
+    are in the order of their rows.
     """
 
     G: Matrix
@@ -80,21 +72,16 @@ def _motion(row: Vector, force: Vector) -> Scalar:
 
 
 class Residuals(NamedTuple):
-    """How far forces are from a solution: the largest over the sets of each.
-
-    Attributes
-    ----------
-    primal : scalar
-        By how much a force is outside its set (the unit of λ).
-    dual : scalar
-        How fast something goes where nothing may (the unit of σ).
-    complementarity : scalar
-        ``λ · (σ + shift)``: the force on what separates, and what friction does not take of a sliding contact.
-    """
+    """How far forces are from a solution: the largest over the sets of each."""
 
     primal: Scalar
+    """By how much a force is outside its set (the unit of λ)."""
+
     dual: Scalar
+    """How fast something goes where nothing may (the unit of σ)."""
+
     complementarity: Scalar
+    """``λ · (σ + shift)``: the force on what separates, and what friction does not take of a sliding contact."""
 
 
 def residuals(problem: Problem, force: Vector, sigma: Vector) -> Residuals:

@@ -57,16 +57,8 @@ def solve(
     times the largest force; or after `max_iterations`. Nothing is raised then: the residuals tell. They are computed
     from the final forces. A NaN makes all forces that it reaches NaN, and ends the iteration.
 
-    Parameters
-    ----------
-    problem : Problem
-    method : {"auto", "pgs", "admm"}
-    start : (n,) scalars, optional
-        Forces to begin with, brought into the sets; zero if not given.
-    tolerance, max_iterations : scalar
+    Forces to begin with, `start`, are brought into the sets.
 
-    Examples
-    --------
     A block of 1 kg whose weight is 9.81 N is pushed along by 2 N, where friction could hold 4.905 N:
 
     >>> from kinetree.contacts.sets import FrictionCone

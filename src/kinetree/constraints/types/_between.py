@@ -24,18 +24,10 @@ THE_WORLD = Frame("the world", WORLD, Transform.identity())
 
 
 class Relative(NamedTuple):
-    """Frame s seen by an observer who moves with frame p, in the axes of p.
+    """Frame s seen by an observer who moves with frame p, in the axes of p: the axes of s, and its origin r.
 
-    Attributes
-    ----------
-    axes : (Vec3, Vec3, Vec3)
-        Those of s.
-    r : Vec3
-        The origin of s.
-    velocity : Motion
-        Angular velocity of s, and the velocity ṙ of its origin.
-    bias : Motion
-        The rates of both while all joint accelerations are zero.
+    The velocity is the angular velocity of s and the velocity ṙ of its origin, and the bias the rates of both while all
+    joint accelerations are zero.
     """
 
     axes: tuple[Vec3, Vec3, Vec3]

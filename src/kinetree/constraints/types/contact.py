@@ -29,9 +29,25 @@ ROUNDING = 1e-9
 """By which part of an extent something may be beyond it: a plane may be on the face of the box."""
 
 
+class Rubs:
+    """What has a friction and a restitution, and pushes only where contacts are solved."""
+
+    friction: float
+    restitution: float
+
+    def force_set(self, friction: Scalar | None = None) -> FrictionCone:
+        from kinetree.contacts import FrictionCone
+
+        return FrictionCone(self.friction if friction is None else friction)
+
+    @property
+    def rebound(self) -> float:
+        return self.restitution
+
+
 @told
 @dataclass(frozen=True)
-class Contact(BetweenFrames):
+class Contact(Rubs, BetweenFrames):
     """A point, or a sphere about it, touches a plane: three rows, two along the plane and the normal one.
 
     The force acts on the body of `frame`, at the point that touches and in the axes of `to`: (f_1, f_2, f_n) along two
@@ -145,15 +161,6 @@ class Contact(BetweenFrames):
             if half < math.inf:
                 inside = select_less(half * (1.0 + ROUNDING), abs(x), 0.0, inside)
         return inside
-
-    def force_set(self, friction: Scalar | None = None) -> FrictionCone:
-        from kinetree.contacts import FrictionCone
-
-        return FrictionCone(self.friction if friction is None else friction)
-
-    @property
-    def rebound(self) -> float:
-        return self.restitution
 
 
 @told
