@@ -26,13 +26,13 @@ def constrained(
     if not isinstance(constraints, Iterable):
         raise ArgumentError(f"a mechanism takes a sequence of constraints: write [{constraints!r}]")
     given = tuple(constraints)
+    if not given:
+        raise ArgumentError("a mechanism has at least one constraint; without any it is the robot itself")
     for constraint in given:
         if not isinstance(constraint, Constraint):
             raise ArgumentError(f"a mechanism takes constraints such as kinetree.Weld; {constraint!r} was given")
         if not isinstance(constraint.name, str):
             raise ArgumentError(f"the name of a constraint is a str; {constraint.name!r} was given")
-    if not given:
-        raise ArgumentError("a mechanism has at least one constraint; without any it is the robot itself")
     labels = [constraint.label for constraint in given]
     if twice := next((label for label in labels if labels.count(label) > 1), None):
         raise ArgumentError(f"two constraints are called {twice!r}: tell them apart with name=")

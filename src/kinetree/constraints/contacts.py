@@ -83,7 +83,7 @@ def contacts(
     its end. That of what keeps apart is the one in the middle, with which the anchor gets where it will be. What is
     active is given as 1 or 0.
     """
-    for i, (constraint, at) in enumerate(zip(model.constraints, model.row_slices.values(), strict=True)):
+    for i, (constraint, at) in enumerate(model.blocks):
         on = 1.0 if given.active is None else given.active[i]
         force_set = constraint.force_set(None if given.friction is None else switched(on, [given.friction[i]])[0])
         if force_set is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, NamedTuple
 
@@ -78,13 +78,16 @@ class ConstrainedModel(Model):
         return tuple(constraint.label for constraint in self.constraints)
 
     @property
-    def row_slices(self) -> dict[str, slice]:
-        """Where each constraint's rows are."""
-        found, start = {}, 0
+    def blocks(self) -> Iterator[tuple[Constraint, slice]]:
+        """The constraints, and their rows."""
+        start = 0
         for constraint in self.constraints:
-            found[constraint.label] = slice(start, start + constraint.size)
-            start += constraint.size
-        return found
+            yield constraint, slice(start, start := start + constraint.size)
+
+    @property
+    def row_slices(self) -> dict[str, slice]:
+        """Where each constraint's rows are, by its name."""
+        return {constraint.label: rows for constraint, rows in self.blocks}
 
     @property
     def constraint_of_row(self) -> tuple[int, ...]:
@@ -227,14 +230,14 @@ class Reference:
         for body in model.leading:
             for k, x in zip(body.q_index, body.joint.neutral(), strict=True):
                 neutral[k] = x
-        first = _closed(model, neutral)
+        first = _place(model, neutral)
         found, unit = [first], np.array(model.units(model.turning), dtype=float)
         for _ in range(MOVES):
             move = 0.3 * rng.normal(size=model.nv)
             if first.is_closed:
                 move -= np.linalg.pinv(first.J, rcond=RANK) @ (first.J @ move)
             beside = integrate(model, first.q, (unit * move).tolist())
-            found.insert(0, _closed(model, beside) if first.is_closed else _place(model, beside, is_closed=False))
+            found.insert(0, _place(model, beside, closed=first.is_closed))
         self.is_closed, self.rank = max((place.is_closed, place.rank) for place in found)
         self.near = [x.J for x in found if (x.is_closed, x.rank) == (self.is_closed, self.rank)]
 
@@ -266,13 +269,12 @@ def rank(A: Array, beside: Array) -> int:
     return int((s > max(RANK * most, ROUNDING)).sum())
 
 
-def _closed(model: ConstrainedModel, q0: list[Scalar]) -> Place:
-    """Return a place near this configuration in which the constraints hold."""
-    q, closed, *_ = table_of(model)["assemble"].function(model, q0)
-    return _place(model, q, is_closed=bool(closed > 0.5))
-
-
-def _place(model: ConstrainedModel, q: list[Scalar], is_closed: bool) -> Place:
+def _place(model: ConstrainedModel, q: list[Scalar], *, closed: bool = True) -> Place:
+    """Return a place at this configuration, or near it where the constraints hold."""
+    is_closed = False
+    if closed:
+        q, converged, *_ = table_of(model)["assemble"].function(model, q)
+        is_closed = bool(converged > 0.5)
     J = model.jacobian_of_angles(q)
     return Place(q, J, rank(J, J), is_closed) if np.isfinite(J).all() else Place(q, np.zeros_like(J), 0, False)
 

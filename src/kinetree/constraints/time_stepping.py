@@ -102,7 +102,7 @@ def stepped(
         q_next, v_next = held(lasting, q_next, v_next, on, after)
     impulses = contact.placed(contact.acting(force), [0.0] * count(model))
     rest = iter(contact.held_by(force))
-    for constraint, at in zip(model.constraints, model.row_slices.values(), strict=True):
+    for constraint, at in model.blocks:
         if constraint.force_set() is None:
             impulses[at] = [next(rest) for _ in range(constraint.size)]
     iterations, solved, residual = met.iterations, contact.arrived(met), met.dual

@@ -201,9 +201,7 @@ class HeldContacts:
     def _sets(self, velocity: Vector | None) -> Iterator[ForceSet]:
         """Yield the force sets of the contacts, in the order of their rows."""
         mu: Any = self.given.friction
-        for k, (constraint, rows) in enumerate(
-            zip(self.model.constraints, self.model.row_slices.values(), strict=True)
-        ):
+        for k, (constraint, rows) in enumerate(self.model.blocks):
             each = constraint.force_set(None if mu is None else switched(self.on[rows.start], [mu[k]])[0])
             if isinstance(each, FrictionCone) and velocity is not None:
                 each = _sliding(each, velocity[rows][:2])
@@ -230,7 +228,7 @@ def _sliding(cone: FrictionCone, v: Vector) -> SlidingCone:
 def touching(model: ConstrainedModel, velocity: Vector, active: Vector | None) -> list[Scalar]:
     """Return for each constraint whether it acts: a contact that lifts off with this velocity does not."""
     on: list[Scalar] = [1.0] * model.nconstraints if active is None else list(active)
-    for k, (constraint, rows) in enumerate(zip(model.constraints, model.row_slices.values(), strict=True)):
+    for k, (constraint, rows) in enumerate(model.blocks):
         if constraint.force_set() is not None:
             on[k] = select_less(REST, velocity[rows][-1], 0.0, on[k])
     return on

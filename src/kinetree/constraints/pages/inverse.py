@@ -177,7 +177,7 @@ def _sets(
 ) -> list[tuple[ForceSet, range]]:
     """Return the force sets of the contacts with their rows; no least force where one is switched off."""
     found: list[tuple[ForceSet, range]] = []
-    for k, (constraint, where) in enumerate(zip(model.constraints, model.row_slices.values(), strict=True)):
+    for k, (constraint, where) in enumerate(model.blocks):
         acting = 1.0 if on is None else on[k]
         each = constraint.force_set(None if friction is None else switched(acting, [friction[k]])[0])
         if each is not None:

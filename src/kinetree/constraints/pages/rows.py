@@ -117,7 +117,7 @@ def constraint_wrenches(model: ConstrainedModel, q: Vector, f: Vector) -> Matrix
     True
     """
     on = [Force.zero()] * model.nb
-    for constraint, where in zip(model.constraints, model.row_slices.values(), strict=True):
+    for constraint, where in model.blocks:
         for i, wrench in constraint.wrenches(model, q, f[where]).items():
             on[i] = on[i] + wrench
     return [list(wrench) for wrench in on]

@@ -154,8 +154,7 @@ class BetweenFrames(Constraint):
         return relative_motion(*self._paths(model, q, zero), zero)
 
     def errors(self, model: Model, q: Vector) -> Sequence[Scalar | None]:
-        zero = [0.0] * model.nv
-        return [row.phi for row in self.frame_rows(FarRelative(*relative_motion(*self._paths(model, q, zero), zero)))]
+        return [row.phi for row in self.frame_rows(FarRelative(*self.relative(model, q)))]
 
     def wrenches(self, model: Model, q: Vector, f: Vector) -> Mapping[int, Force]:
         zero = [0.0] * model.nv
