@@ -128,10 +128,7 @@ def test_what_cannot_close_says_how_far_it_is_open(linkage: kt.Mechanism) -> Non
     assert max(residual) > 0.3
     tip = far.tree.frame_placement(found, frame="coupler_tip")[:3, 3]
     assert abs(abs(np.linalg.norm(tip) - 4.0) - residual[1]) < 1e-12
-    assert assemble(far.model, four_bar().q.tolist(), contacts=Given(active=[1.0, 0.0]))[1:3] == (
-        1.0,
-        [0.0, 0.0],
-    )
+    assert assemble(far.model, four_bar().q.tolist(), contacts=Given(active=[1.0, 0.0]))[1:3] == (1.0, [0.0, 0.0])
     q, converged, _, steps = assemble(far.model, [0.1, 0.2, 0.3], max_iterations=0.0, restarts=0.0)
     assert (q, converged, steps) == ([0.1, 0.2, 0.3], 0.0, 0.0)
 

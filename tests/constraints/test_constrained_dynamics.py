@@ -149,12 +149,7 @@ def test_constraints_that_are_switched_off_are_not_there(model: ConstrainedModel
     unknown = np.where(first[list(model.constraint_of_row)] > 0.0, 0.0, np.nan)
     drift = [columns(np.broadcast_to(unknown, (N, model.nrows)))] * 3
     a, f = several(
-        partial(forward_dynamics, contacts=Given(row_motion=drift)),
-        model,
-        q,
-        v,
-        tau,
-        contacts=Given(active=first),
+        partial(forward_dynamics, contacts=Given(row_motion=drift)), model, q, v, tau, contacts=Given(active=first)
     )
     alone_a, alone_f = several(forward_dynamics, constrained(model, model.constraints[:1]), q, v, tau)
     np.testing.assert_array_equal(f[:, alone_f.shape[1] :], 0.0)

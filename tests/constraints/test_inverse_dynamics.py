@@ -262,11 +262,7 @@ def test_anchors_that_move_carry_what_they_hold(kind: str) -> None:
     error = times(J, a) + gamma - drift[2] + 6.0 * (times(J, v) - drift[1]) - 9.0 * known * drift[0]
     np.testing.assert_allclose(error, 0.0, atol=1e-10 * np.abs(a).max())  # φ is zero at q
     kept = page(
-        project_velocity,
-        model,
-        q,
-        v,
-        contacts=Given(row_motion=columns(np.broadcast_to(drift, (N, *drift.shape)), 2)),
+        project_velocity, model, q, v, contacts=Given(row_motion=columns(np.broadcast_to(drift, (N, *drift.shape)), 2))
     )
     np.testing.assert_allclose(times(J, kept), np.broadcast_to(drift[1], (N, model.nrows)), atol=1e-11)
     after, _ = several(impulse, model, q, v, contacts=Given(row_motion=drift, restitution=np.array([0.5])))

@@ -16,12 +16,7 @@ from helpers.trees import Array, page, random_states, random_tree
 from kinetree.algorithms import crba
 from kinetree.constraints.model import ConstrainedModel, pivots
 from kinetree.constraints.pages.dynamics import forward_dynamics
-from kinetree.constraints.pages.reduced import (
-    complete_velocity,
-    reduced_bias,
-    reduced_mass_matrix,
-    velocity_map,
-)
+from kinetree.constraints.pages.reduced import complete_velocity, reduced_bias, reduced_mass_matrix, velocity_map
 from kinetree.constraints.pages.rows import constraint_inertia, constraint_jacobian, delassus_matrix
 from kinetree.joints import FreeFlyer, Prismatic, Revolute, Spherical
 
