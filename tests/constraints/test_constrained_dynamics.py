@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from helpers.constraints import MAKERS, arms, carriers, each, held_at, made, null_space_dynamics, pose
+from helpers.constraints import MAKERS, arms, carriers, doubled, each, held_at, made, null_space_dynamics, pose
 from helpers.dense import assert_close
 from helpers.frames import times
 from helpers.trees import Array, columns, page, random_states, random_tree, stacked
@@ -53,11 +53,6 @@ def floating_end(model: Model) -> str:
 
 def start() -> Array:
     return random_states(TREE, 2, 1)[0][0]
-
-
-def doubled(model: ConstrainedModel) -> ConstrainedModel:
-    """Return the model with every constraint twice."""
-    return constrained(model, [*model.constraints, *(replace(c, name=c.label + "_again") for c in model.constraints)])
 
 
 def combined() -> ConstrainedModel:

@@ -162,6 +162,12 @@ def made(kind: str, model: Model, q: Array, ends: str, seed: int = 0) -> Constra
     return constrained(model, [constraint])
 
 
+def doubled(model: ConstrainedModel) -> ConstrainedModel:
+    """Return the model with every constraint twice."""
+    again = [replace(c, name=c.label + "_again") for c in model.constraints]
+    return replace(model, constraints=(*model.constraints, *again))
+
+
 def arms(model: ConstrainedModel) -> tuple[Array, Array]:
     """Return ℓ for each row with a moment and for each joint with one, 1 for those with forces."""
     rows = model.constraint_rows(np.concatenate([b.joint.neutral() for b in model.leading]).tolist())
