@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from helpers.constraints import MAKERS, arms, carriers, doubled, each, held_at, made, null_space_dynamics, pose
+from helpers.constraints import MAKERS, arms, carriers, doubled, each, held_at, made, near, null_space_dynamics, pose
 from helpers.dense import assert_close
 from helpers.frames import times
 from helpers.trees import Array, columns, page, random_states, random_tree, stacked
@@ -88,8 +88,8 @@ def test_forward_dynamics_by_the_null_space_method(model: ConstrainedModel) -> N
     a, f = several(forward_dynamics, model, q, v, tau)
     expected_a, expected_f, _ = solved(model, q, v, tau)
     # measured, ten seeds: 2e-13 and 2e-13 where the rows are independent, 2e-14 and 3e-11 where they are not
-    np.testing.assert_allclose(a, expected_a, rtol=0.0, atol=1e-11 * np.abs(expected_a).max())
-    np.testing.assert_allclose(f, expected_f, rtol=0.0, atol=1e-10 * np.abs(expected_f).max())
+    near(a, expected_a, 1e-11)
+    near(f, expected_f, 1e-10)
 
 
 def test_a_body_welded_at_two_places_shares_the_force() -> None:
@@ -107,8 +107,8 @@ def test_a_body_welded_at_two_places_shares_the_force() -> None:
     v = page(project_velocity, mech, q, v)
     a, f = several(forward_dynamics, mech, q, v, tau)
     expected_a, expected_f, _ = solved(mech, q, v, tau)
-    np.testing.assert_allclose(a, expected_a, rtol=0.0, atol=1e-9 * np.abs(expected_a).max())
-    np.testing.assert_allclose(f, expected_f, rtol=0.0, atol=1e-9 * np.abs(expected_f).max())
+    near(a, expected_a, 1e-9)
+    near(f, expected_f, 1e-9)
 
 
 @pytest.mark.parametrize("size", [1e-3, 1e3])
@@ -129,7 +129,7 @@ def test_robots_of_a_millimetre_and_of_a_kilometre(size: float) -> None:
     mech = constrained(scaled, [Weld(floating_end(scaled))])
     a, _ = several(forward_dynamics, mech, q, v, tau * size**2)
     expected, _, _ = solved(mech, q, v, tau * size**2)
-    np.testing.assert_allclose(a, expected, rtol=0.0, atol=1e-7 * np.abs(expected).max())  # M itself has cond 8e8
+    near(a, expected, 1e-7)  # M itself has cond 8e8
 
 
 @every
@@ -148,8 +148,8 @@ def test_constraints_that_are_switched_off_are_not_there(model: ConstrainedModel
     )
     alone_a, alone_f = several(forward_dynamics, constrained(model, model.constraints[:1]), q, v, tau)
     np.testing.assert_array_equal(f[:, alone_f.shape[1] :], 0.0)
-    np.testing.assert_allclose(a, alone_a, rtol=0.0, atol=1e-12 * np.abs(alone_a).max())
-    np.testing.assert_allclose(f[:, : alone_f.shape[1]], alone_f, rtol=0.0, atol=1e-12 * np.abs(alone_f).max())
+    near(a, alone_a, 1e-12)
+    near(f[:, : alone_f.shape[1]], alone_f, 1e-12)
 
 
 def test_switches_cost_next_to_nothing() -> None:
@@ -220,7 +220,7 @@ def test_rows_that_contradict_each_other_compromise() -> None:
     middle, force = several(forward_dynamics, constrained(TREE, [Weld(end, placement=place)], omega), q, v, tau)
     contradiction = omega**2 * delta
     np.testing.assert_allclose(a, middle, rtol=0.0, atol=1e-5 * contradiction)  # measured: 1e-6 of it
-    np.testing.assert_allclose(f[:, :6] + f[:, 6:], force, rtol=0.0, atol=1e-5 * np.abs(force).max())
+    near(f[:, :6] + f[:, 6:], force, 1e-5)
 
 
 @every

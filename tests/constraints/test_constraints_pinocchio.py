@@ -10,7 +10,7 @@ import pinocchio as pin
 import pytest
 
 import kinetree as kt
-from helpers.constraints import pose
+from helpers.constraints import near, pose
 from helpers.pinocchio_oracle import Oracle, build, se3
 from helpers.trees import Array, columns, page, random_states, stacked
 from kinetree.constraints.builder import constrained
@@ -59,7 +59,7 @@ def test_the_same_accelerations_and_forces_as_pinocchio(robot: str) -> None:
     settings = pin.ProximalSettings(1e-14, 1e-12, 20)
     expected = oracle.from_pin_v(pin.constraintDynamics(oracle.theirs, oracle.data, *state, held, data, settings))
     a, f = (stacked(x, (1,))[0] for x in forward_dynamics(model, *map(columns, (q, v, tau))))
-    np.testing.assert_allclose(a, expected, rtol=0.0, atol=1e-9 * np.abs(expected).max())
+    near(a, expected, 1e-9)
     theirs = [np.r_[x.contact_force.angular, x.contact_force.linear] for x in data]
     for name, wrench in zip(model.row_slices, theirs, strict=True):
         mine, wrench = f[model.row_slices[name]], wrench[-(len(f) // len(held)) :]

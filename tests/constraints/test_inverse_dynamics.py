@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from helpers.constraints import MAKERS, arms, doubled, each, made
+from helpers.constraints import MAKERS, arms, doubled, each, made, near
 from helpers.exact_trees import exact_tree
 from helpers.frames import times
 from helpers.mechanisms import Closed, bricard, delta, five_bar_leg, four_bar, n_four_bar, slider_crank, stewart
@@ -104,7 +104,7 @@ def test_inverse_dynamics_by_singular_values(model: ConstrainedModel, least: str
         np.testing.assert_allclose(f[k], expected, rtol=0.0, atol=1e-10 * max(1.0, np.abs(expected).max()))
     np.testing.assert_array_equal(tau[:, list(model.passive)], 0.0)
     np.testing.assert_array_equal(missing[:, list(model.actuated)], 0.0)
-    np.testing.assert_allclose(tau + f @ J + missing, c, rtol=0.0, atol=1e-12 * np.abs(c).max())
+    near(tau + f @ J + missing, c, 1e-12)
 
 
 def test_what_is_switched_off_bears_nothing() -> None:
@@ -165,9 +165,9 @@ def test_forward_dynamics_of_inverse_dynamics_is_the_identity(case: Closed) -> N
     tau, f, missing = several(inverse_dynamics, model, q, v, a)
     np.testing.assert_allclose(missing, 0.0, atol=1e-11 * np.abs(tau).max())
     again, forces = several(forward_dynamics, model, q, v, tau)
-    np.testing.assert_allclose(again, a, rtol=0.0, atol=1e-12 * np.abs(a).max())
+    near(again, a, 1e-12)
     if len(model.actuated) == model.nindependent:  # as many as freedoms: f is that of forward dynamics
-        np.testing.assert_allclose(f, forces, rtol=0.0, atol=1e-10 * np.abs(forces).max())
+        near(f, forces, 1e-10)
 
 
 @mechanisms
@@ -220,7 +220,7 @@ def test_hybrid_dynamics_takes_the_motion_and_gives_the_force(case: Closed) -> N
     driving = np.where(np.isin(np.arange(model.nv), known), np.nan, tau)
     a_out, tau_out, f = several(hybrid_dynamics, model, q, v, given, driving, prescribed=some)
     np.testing.assert_allclose(a_out, forward, rtol=0.0, atol=1e-11 * np.abs(a).max())
-    np.testing.assert_allclose(tau_out, tau, rtol=0.0, atol=1e-10 * np.abs(tau).max())
+    near(tau_out, tau, 1e-10)
     np.testing.assert_allclose(f, forces, rtol=0.0, atol=1e-9 * np.abs(tau).max())
 
 
@@ -235,7 +235,7 @@ def test_hybrid_dynamics_without_prescribed_joints_or_without_constraints() -> N
     joint = model.joint_names[1]
     got = several(hybrid_dynamics, model, q, v, a, tau, contacts=Given(active=np.zeros(1)), prescribed=[joint])
     for x, y in zip(got, several(tree_hybrid, model, q, v, a, tau, prescribed=[joint]), strict=False):
-        np.testing.assert_allclose(x, y, rtol=0.0, atol=1e-11 * np.abs(y).max())
+        near(x, y, 1e-11)
 
 
 def test_prescribed_joints_that_depend_on_each_other_are_refused() -> None:
@@ -284,7 +284,7 @@ def test_a_mechanism_on_an_anchor_that_moves() -> None:
     np.testing.assert_allclose(times(J, a) + gamma, drift[:, 2], atol=1e-11)
     tau, _, _ = several(inverse_dynamics, model, q, v, a)
     again, _ = forward_dynamics(model, *map(columns, (q, v, tau)), contacts=Given(row_motion=columns(drift, 2)))
-    np.testing.assert_allclose(stacked(again, (N,)), a, rtol=0.0, atol=1e-11 * np.abs(a).max())
+    near(stacked(again, (N,)), a, 1e-11)
 
 
 def test_with_all_constraints_off_only_the_tree_is_left() -> None:
@@ -317,7 +317,7 @@ def test_a_humanoid_on_two_feet() -> None:
     np.testing.assert_allclose(spared[2], 0.0, atol=1e-11)  # 4e-10 without the last correction
     assert np.linalg.norm(driving) != pytest.approx(np.linalg.norm(tau), rel=1e-3)  # there is a choice
     again, _ = forward_dynamics(model, q.tolist(), v.tolist(), driving)
-    np.testing.assert_allclose(again, a, rtol=0.0, atol=1e-12 * np.abs(a).max())
+    near(again, a, 1e-12)
 
 
 def test_with_two_feet_in_the_air_a_quadruped_misses_one_moment() -> None:
@@ -400,7 +400,7 @@ def test_the_inertia_that_constraints_meet(kind: str, twice: bool) -> None:
     np.testing.assert_array_equal(inertia, inertia.T)
     expected = np.linalg.pinv(G, rcond=1e-9, hermitian=True)
     # measured: 1e-14 and, with rows that are there twice, 3e-12
-    np.testing.assert_allclose(inertia, expected, rtol=0.0, atol=1e-10 * np.abs(expected).max())
+    near(inertia, expected, 1e-10)
 
 
 def test_actuated_joints_are_independent_where_they_will_do() -> None:

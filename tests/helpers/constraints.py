@@ -31,6 +31,11 @@ def each(contacts: ContactInputs, scalars: Callable[[Any], Any]) -> ContactInput
     return replace(contacts, **given)
 
 
+def near(got: Any, expected: Any, part: float) -> None:
+    """Assert that the largest error is at most this part of the largest number expected."""
+    np.testing.assert_allclose(got, expected, rtol=0.0, atol=part * np.abs(expected).max())
+
+
 TILTED = (0.6, -0.3, 0.7)
 
 CLOSING: tuple[Joint, ...] = (
