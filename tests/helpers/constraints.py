@@ -12,9 +12,10 @@ from helpers.exact_trees import exact_tree
 from helpers.trees import Array, random_placement
 from kinetree.algorithms.kinematics.frames import frame_placement
 from kinetree.constraints.builder import constrained
-from kinetree.constraints.inputs import SOLVERS, ContactInputs
+from kinetree.constraints.inputs import ContactInputs
 from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.types import Constraint, Contact, Gear, Loop, Rod, Weld, Wheel
+from kinetree.contacts.solve import SOLVERS
 from kinetree.joints import Cylindrical, Fixed, FreeFlyer, Joint, Planar, Prismatic, Revolute, Spherical
 from kinetree.model import WORLD, Frame, Model
 from kinetree.spatial import Transform

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.types import Row
-from kinetree.contacts.solve import ADMM, ContactSolver, GaussSeidel, checked_solver
+from kinetree.contacts.solve import NUMBERS, ContactSolver, checked_solver, solver_of
 from kinetree.errors import ArgumentError
 from kinetree.glossary.symbols import Matrix, Vector
 from kinetree.groups import Group
@@ -73,7 +73,7 @@ class ContactInputs:
 NONE_GIVEN = ContactInputs()
 """What constraints have by themselves."""
 
-LATE = ("tolerance", "max_iterations", "row_motion")
+LATE = (*NUMBERS, "row_motion")
 """Inputs that come after all others."""
 
 RENAMED = {
@@ -84,13 +84,11 @@ RENAMED = {
 }
 """What to write in `ContactInputs`, by the names of arguments that have others there."""
 
-SOLVERS = {kind.method: kind for kind in (ContactSolver, GaussSeidel, ADMM)}
-
 
 def taking(*fields: str) -> Group:
     """Return how a function takes these fields, as its argument ``contacts``."""
     inputs = [name for name in fields if name not in ("solver", "stick")]
-    inputs += ["tolerance", "max_iterations"] * ("solver" in fields)
+    inputs += NUMBERS * ("solver" in fields)
     return Group(
         name="contacts",
         kind="ContactInputs",
@@ -118,20 +116,14 @@ def _split(contacts: object) -> dict[str, Any]:
     found = {name: x for name, x in vars(inputs).items() if x is not None and x is not False}
     if inputs.stick:
         found["stick"] = "yes"
-    if inputs.solver is not None:
-        found |= inputs.solver.arguments
-        found["solver"] = found.pop("method")
-    return found
+    return found if inputs.solver is None else found | inputs.solver.arguments
 
 
 def _gathered(parts: Mapping[str, Any]) -> ContactInputs:
     """Return the value of which these are the inputs and options."""
-    found = dict(parts)
-    numbers = {name: found.pop(name, None) for name in ("tolerance", "max_iterations")}
-    if "solver" in found or numbers["tolerance"] is not None or numbers["max_iterations"] is not None:
-        solver = object.__new__(SOLVERS[found.get("solver", ContactSolver.method)])
-        solver.__dict__.update(numbers)  # not checked again: of a program they are no numbers, and NaN may be given
-        found["solver"] = solver
+    found = {name: x for name, x in parts.items() if name not in NUMBERS}
+    if len(found) < len(parts) or "solver" in found:
+        found["solver"] = solver_of(parts)
     if "stick" in found:
         found["stick"] = found["stick"] == "yes"
     return ContactInputs(**found)

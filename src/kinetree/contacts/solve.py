@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from numbers import Real
 from typing import Any, ClassVar, NamedTuple
 
@@ -31,6 +32,9 @@ TOLERANCE = 1e-6
 
 MOST_ITERATIONS = 1000.0
 
+NUMBERS = ("tolerance", "max_iterations")
+"""What a solver has beside its method."""
+
 
 class Solution(NamedTuple):
     """Forces λ in their sets, the motion ``σ = (G + R) λ + g`` that they leave, and their residuals (`Residuals`)."""
@@ -45,7 +49,7 @@ class Solution(NamedTuple):
 
 def solve(
     problem: Problem,
-    method: str = "auto",
+    solver: str = "auto",
     *,
     start: Vector | None = None,
     tolerance: Scalar = TOLERANCE,
@@ -75,9 +79,9 @@ def solve(
     least = tolerance * largest([abs(x) for x in problem.g])
     sigma = problem.motion(force)
     s = State(force, sigma, 0.0, 1.0)
-    if method == "pgs":
+    if solver == "pgs":
         s = gauss_seidel(problem, s, least, max_iterations)
-    elif method == "admm":
+    elif solver == "admm":
         s = admm(problem, s, least, max_iterations)
     else:
         s = _in_turns(problem, s, least, max_iterations)
@@ -159,8 +163,8 @@ class ContactSolver:
 
     @property
     def arguments(self) -> dict[str, Any]:
-        """What `kinetree.contacts.solve` takes of it."""
-        return {"method": self.method} | {name: x for name, x in vars(self).items() if x is not None}
+        """What `kinetree.contacts.solve` takes of it, by name."""
+        return {"solver": self.method} | {name: x for name, x in vars(self).items() if x is not None}
 
 
 @value
@@ -175,6 +179,16 @@ class ADMM(ContactSolver):
     """The alternating direction method of multipliers alone."""
 
     method: ClassVar[str] = "admm"
+
+
+SOLVERS = {kind.method: kind for kind in (ContactSolver, GaussSeidel, ADMM)}
+
+
+def solver_of(parts: Mapping[str, Any]) -> ContactSolver:
+    """Return the solver of which these are the `arguments`, unchecked: of a program they are no numbers yet."""
+    solver = object.__new__(SOLVERS[parts.get("solver", ContactSolver.method)])
+    solver.__dict__.update({name: parts.get(name) for name in NUMBERS})
+    return solver
 
 
 def checked_solver(name: str, given: Any) -> ContactSolver:
