@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from numbers import Real
+from collections.abc import Iterable, Mapping
+from numbers import Complex
 from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
 
 from kinetree.contacts.admm import admm
 from kinetree.contacts.problem import MOST, UNROLLED, Problem, State, gauss_seidel, residuals
@@ -130,10 +132,11 @@ class _Turn(NamedTuple):
 
 
 def _if_known(check: Check) -> Check:
-    """Return a check that passes over what is not a number yet: arguments of functions that are being compiled."""
+    """Return a check that passes over arrays, of states, and arguments of functions that are being compiled."""
 
     def checked(name: str, given: Any) -> Any:
-        return check(name, given) if isinstance(given, Real | str) else given
+        is_plain = isinstance(given, Complex | Iterable) and not isinstance(given, np.ndarray)
+        return check(name, given) if is_plain else given
 
     return checked
 

@@ -6,7 +6,6 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from kinetree.errors import ArgumentError, ModelError
@@ -14,6 +13,7 @@ from kinetree.glossary.symbols import Vector
 from kinetree.joints._axis import unit_axis
 from kinetree.model import Model
 from kinetree.spatial import Force, Scalar
+from kinetree.validation import as_number
 
 if TYPE_CHECKING:
     from kinetree.contacts import ForceSet
@@ -138,9 +138,9 @@ class Constraint(ABC):
 
 def finite(what: str, value: object) -> float:
     """Return a number that is finite; `what` it is is in messages."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
-        raise ArgumentError(f"{what} is {value!r}: give a finite number")
-    return float(value)
+    if not math.isfinite(found := as_number(value)):
+        raise ArgumentError(f"{what} is {value!r:.80}: give a finite number")
+    return found
 
 
 def direction(what: str, value: Sequence[Scalar]) -> tuple[Scalar, Scalar, Scalar]:
@@ -155,6 +155,6 @@ def three_numbers(value: Any) -> tuple[float, ...]:
     """Return three numbers, NaN where they are none."""
     try:
         x, y, z = map(float, value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return (math.nan,) * 3
     return x, y, z
