@@ -59,54 +59,43 @@ def test_the_same_bits_in_every_batch(linkage: kt.Mechanism, states: tuple[Array
         assert all(same_bits(x[k], y) for x, y in zip(batch, one, strict=True))
 
 
-@pytest.mark.parametrize("wrong", [0.5, -1.0, 2.0, math.nan])
+WRONG_NUMBERS = {
+    "active": [0.5, -1.0, 2.0, math.nan],
+    "friction": [-0.1, math.nan],
+    "restitution": [-0.1, 1.5, math.nan],
+    "dt": [0.0, -1e-3, math.nan, math.inf],
+}
+
+
+@pytest.mark.parametrize(("name", "wrong"), [(name, x) for name, values in WRONG_NUMBERS.items() for x in values])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_active_is_one_or_zero(
-    linkage: kt.Mechanism, states: tuple[Array, ...], wrong: float, dtype: type[np.floating[Any]]
-) -> None:
+def test_numbers_are_checked_as_by_simulate(name: str, wrong: float, dtype: type[np.floating[Any]]) -> None:
     """By the call glue and by the general path, for one state and for many, each with its own or all with one."""
-    one, many = [[x[k].astype(dtype) for x in states] for k in (0, slice(3))]
-    right = np.ones((3, 2), dtype)
-    for given, on in ((one, right[0]), (many, right), (many, right[0])):
-        bad = on.copy()
-        bad.flat[-1] = wrong
-        for active in (bad, bad.tolist(), np.asfortranarray(bad)):
-            for _ in range(2):
-                linkage.forward_dynamics(*given, contacts=Given(active=on))  # compiled, then called by the glue
-                with pytest.raises(ArgumentError, match="forward_dynamics: active holds"):
-                    linkage.forward_dynamics(*given, contacts=Given(active=active))
+    right = {name: np.array([x], dtype) for name, x in (("active", 1.0), ("friction", 0.5), ("restitution", 0.0))}
+    right["dt"] = np.array(1e-3, dtype)
 
+    def step(dt: Any, **given: Any) -> None:
+        ball().contact_step(*state, dt, contacts=Given(**given))
 
-def test_active_in_a_function_of_the_user_is_one_or_zero(linkage: kt.Mechanism) -> None:
-    with pytest.raises(ArgumentError, match=r"active holds 0\.5"):
-        linkage.compile(lambda q, v, tau: linkage.forward_dynamics(q, v, tau, contacts=Given(active=[1.0, 0.5])).a)
-
-
-CONTACT = {"friction": [-0.1, math.nan], "restitution": [-0.1, 1.5, math.nan], "dt": [0.0, -1e-3, math.nan, math.inf]}
-
-
-@pytest.mark.parametrize(("name", "wrong"), [(name, x) for name, values in CONTACT.items() for x in values])
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_numbers_of_contacts_are_checked_as_by_simulate(name: str, wrong: float, dtype: type[np.floating[Any]]) -> None:
-    """By the call glue and by the general path, for one state and for many, each with its own or all with one."""
-    mech = ball()
-    right = {"friction": np.array([0.5], dtype), "restitution": np.array([0.0], dtype), "dt": np.array(1e-3, dtype)}
     for lead in ((), (3,)):
         state = [np.ones((*lead, n), dtype) * np.array(x, dtype) for n, x in ((7, Q), (6, [0] * 6), (6, [0] * 6))]
         for own in (True, False):
             values = {n: np.array(np.broadcast_to(x, (*lead, *x.shape)) if own else x) for n, x in right.items()}
-            bad = values | {name: values[name].copy()}
-            bad[name].flat[-1] = wrong
-            for _ in range(2):
-                contact_step(mech, state, values)  # compiled, then called by the glue
-                with pytest.raises(ArgumentError, match=f"contact_step: {name} holds {wrong:.3g}"):
-                    contact_step(mech, state, bad)
+            bad = values[name].copy()
+            bad.flat[-1] = wrong
+            for given in (bad, bad.tolist(), np.asfortranarray(bad)):
+                for _ in range(2):
+                    step(**values)  # compiled, then called by the glue
+                    with pytest.raises(ArgumentError, match=f"contact_step: {name} holds {wrong:.3g}"):
+                        step(**values | {name: given})
 
 
 def test_numbers_of_contacts_are_checked_in_all_functions() -> None:
     mech = ball()
     state = [np.array(Q), np.zeros(6), np.zeros(6)]
     for call in (
+        lambda: mech.forward_dynamics(*state, contacts=Given(active=[0.5])),
+        lambda: mech.compile(lambda q, v: mech.impulse(q, v, contacts=Given(active=[0.5])).v_next),
         lambda: mech.contact_dynamics(*state, contacts=Given(friction=[-1.0])),
         lambda: mech.contact_inverse_dynamics(*state, contacts=Given(friction=[math.nan])),
         lambda: mech.contact_impulse(*state[:2], contacts=Given(friction=[-1.0])),
@@ -115,17 +104,11 @@ def test_numbers_of_contacts_are_checked_in_all_functions() -> None:
         lambda: mech.step(*state, 1e-3, contacts=Given(friction=[-1.0])),
         lambda: mech.compile(lambda q, v: mech.contact_impulse(q, v, contacts=Given(friction=[-1.0])).v_next),
     ):
-        with pytest.raises(ArgumentError, match=r"(friction|restitution) holds"):
+        with pytest.raises(ArgumentError, match=r"(active|friction|restitution) holds"):
             call()
 
 
 Q = [0.0, 0.0, 0.1, 0.0, 0.0, 0.0, 1.0]
-
-
-def contact_step(mech: kt.Mechanism, state: list[Array], values: dict[str, Array]) -> Any:
-    return mech.contact_step(
-        *state, values["dt"], contacts=Given(friction=values["friction"], restitution=values["restitution"])
-    )
 
 
 @cache
