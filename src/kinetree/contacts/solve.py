@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from numbers import Complex
 from typing import Any, ClassVar, NamedTuple
-
-import numpy as np
 
 from kinetree.contacts.admm import admm
 from kinetree.contacts.problem import MOST, UNROLLED, Problem, State, gauss_seidel, residuals
@@ -16,6 +14,7 @@ from kinetree.options import Check, count, option, positive, value
 from kinetree.scalars.functions import Scalar, smaller
 from kinetree.scalars.linalg import Vector
 from kinetree.scalars.loops import recording, repeat
+from kinetree.validation import real_array
 
 METHODS = ("auto", "pgs", "admm")
 """Projected Gauss–Seidel sweeps, the method of multipliers, or some of the former and then the latter."""
@@ -135,8 +134,9 @@ def _if_known(check: Check) -> Check:
     """Return a check that passes over arrays, of states, and arguments of functions that are being compiled."""
 
     def checked(name: str, given: Any) -> Any:
-        is_plain = isinstance(given, Complex | Iterable) and not isinstance(given, np.ndarray)
-        return check(name, given) if is_plain else given
+        if isinstance(given, list | tuple):
+            real_array(name, given)
+        return check(name, given) if isinstance(given, Complex | str | Mapping) else given
 
     return checked
 
