@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from kinetree.algorithms.dynamics.factorization import Factor
 from kinetree.constraints.delassus import Delassus, Eliminated
-from kinetree.constraints.inputs import ContactInputs, switched
+from kinetree.constraints.inputs import ContactInputs, masked
 from kinetree.constraints.model import ConstrainedModel
 from kinetree.contacts import ForceSet, Interval, NotNegative, Problem, Solution, solve
 from kinetree.contacts.sets import StoppedFriction, largest, positive_part
@@ -85,15 +85,15 @@ def contacts(
     """
     for i, (constraint, at) in enumerate(model.blocks):
         on = 1.0 if given.active is None else given.active[i]
-        force_set = constraint.force_set(None if given.friction is None else switched(on, [given.friction[i]])[0])
+        force_set = constraint.force_set(None if given.friction is None else masked(on, [given.friction[i]])[0])
         if force_set is not None:
             rows, inside = constraint.rows(model, q, [0.0] * model.nv), constraint.inside(model, q)
             on = on if inside is None else on * inside
-            J, (gap,) = [switched(on, row.J) for row in rows], switched(on, [constraint.gap(rows)])
+            J, (gap,) = [masked(on, row.J) for row in rows], masked(on, [constraint.gap(rows)])
             e = constraint.rebound if given.restitution is None else given.restitution[i]
             anchor = None
             if anchors is not None:
-                d, middle, end = (switched(on, values[at]) for values in anchors)
+                d, middle, end = (masked(on, values[at]) for values in anchors)
                 anchor = [*end[:-1], middle[-1]]
                 if rows[-1].phi is not None:
                     gap = gap - d[-1]
@@ -248,7 +248,7 @@ class StepContacts:
 
     def acting(self, force: Vector) -> list[Scalar]:
         """Return impulses, 0 where none may act."""
-        return [x for each, rows in self.blocks for x in switched(each.on, force[rows])]
+        return [x for each, rows in self.blocks for x in masked(each.on, force[rows])]
 
     def velocity(self, force: Vector) -> Column:
         """Return the velocity after these impulses."""

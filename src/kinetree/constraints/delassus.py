@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from kinetree.algorithms.dynamics.factorization import BranchFactor, Factor, branch_factor
-from kinetree.constraints.inputs import NONE_GIVEN, ContactInputs, each_switched, switched, switches
+from kinetree.constraints.inputs import NONE_GIVEN, ContactInputs, each_masked, masked, row_mask
 from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.types import Row
 from kinetree.glossary.symbols import Matrix, Vector
@@ -53,7 +53,7 @@ class Delassus:
 
     Rows that are zero while tracing are left out. A row that is switched off has no force, and what it was does not
     matter: it stays in G, but nothing gives way along it (see `Graded`). `active` is 1 or 0 for each of all rows, as
-    `switches` gives it. `whole` is an entry of G's diagonal of a row of lengths, were all entries that J has ℓ of
+    `row_mask` gives it. `whole` is an entry of G's diagonal of a row of lengths, were all entries that J has ℓ of
     angles and 1 of lengths, and no others in B.
     """
 
@@ -74,7 +74,7 @@ class Delassus:
         self.B, self.BD = list[list[Scalar]](), list[list[Scalar]]()
         G: Matrix = [[0.0] * len(self.kept) for _ in self.kept]
         for i, row in enumerate(self.kept):  # a row's uses are traced next to it: compiled code holds it in registers
-            acting = J[row] if self.active is None or rows[row].finite else switched(self.active[i], J[row])
+            acting = J[row] if self.active is None or rows[row].finite else masked(self.active[i], J[row])
             self.B.append(factor.solve_L_transposed(acting))
             self.BD.append([b * d for b, d in zip(self.B[i], inverse, strict=True)])
             for j in range(i + 1):
@@ -102,7 +102,7 @@ class Delassus:
         """
         if not self.kept:
             return [0.0] * self.n
-        b = each_switched(self.active, [b[i] for i in self.kept])
+        b = each_masked(self.active, [b[i] for i in self.kept])
         term = self._regularised.solve([-x for x in b])
         f = [0.0] * len(b)
         for _ in range(TERMS):
@@ -152,7 +152,7 @@ class Graded(Factored):
     """
 
     def __init__(self, G: Matrix, whole: Scalar, squared: Vector, active: Vector | None = None) -> None:
-        own_unit = each_switched(active, [row[i] for i, row in enumerate(G)])
+        own_unit = each_masked(active, [row[i] for i, row in enumerate(G)])
         diagonal = [x * square for x, square in zip(own_unit, squared, strict=True)]
         mean = dot(diagonal, [1.0 / len(G)] * len(G))
         by = Grades(*(select_less(mean, mean + mean * DOUBLE.mu, x, y) for x, y in zip(DOUBLE, SINGLE, strict=True)))
@@ -178,7 +178,7 @@ def delassus_of(
 ) -> Delassus:
     """Return G of these rows, all at the configuration q; those of constraints that are not `active` are off."""
     factor = branch_factor(model, q, moved_velocities(rows))
-    return Delassus(model, factor, rows, switches(model, contacts.active))
+    return Delassus(model, factor, rows, row_mask(model, contacts.active))
 
 
 def moved_velocities(rows: Sequence[Row]) -> set[int]:

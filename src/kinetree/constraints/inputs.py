@@ -129,26 +129,26 @@ def _gathered(parts: Mapping[str, Any]) -> ContactInputs:
     return ContactInputs(**found)
 
 
-def on_or_off(active: Vector | None) -> list[Scalar] | None:
+def mask(active: Vector | None) -> list[Scalar] | None:
     """Return for each constraint 1 where what is given for it is above one half, else 0, NaN for NaN."""
     return None if active is None else [select_less(0.5, x, 1.0, select(x <= 0.5, 0.0, x)) for x in active]
 
 
-def switches(model: ConstrainedModel, active: Vector | None) -> list[Scalar] | None:
+def row_mask(model: ConstrainedModel, active: Vector | None) -> list[Scalar] | None:
     """Return the same for each row."""
-    return row_values(model, on_or_off(active))
+    return row_values(model, mask(active))
 
 
-def switched(on: Scalar, values: Vector) -> list[Scalar]:
+def masked(on: Scalar, values: Vector) -> list[Scalar]:
     """Return values where this is 1, and zero, or NaN, where it is that."""
     return [x if is_zero(x) else select_less(0.5, on, x, on) for x in values]
 
 
-def each_switched(active: Vector | None, values: Vector) -> list[Scalar]:
-    """Return values, each where its own switch is 1, and zero, or NaN, where that is; all of them without switches."""
+def each_masked(active: Vector | None, values: Vector) -> list[Scalar]:
+    """Return values, each masked by its own entry; as they are without a mask."""
     if active is None:
         return list(values)
-    return [y for on, x in zip(active, values, strict=True) for y in switched(on, [x])]
+    return [y for on, x in zip(active, values, strict=True) for y in masked(on, [x])]
 
 
 def row_values(model: ConstrainedModel, values: Vector | None) -> list[Scalar] | None:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 from kinetree.algorithms.dynamics.factorization import factorised
 from kinetree.algorithms.kinematics.manifold import integrate
 from kinetree.constraints.delassus import Delassus
-from kinetree.constraints.inputs import NONE_GIVEN, ContactInputs, each_switched, kept, moved_anchors, speeds, switches
+from kinetree.constraints.inputs import NONE_GIVEN, ContactInputs, each_masked, kept, moved_anchors, row_mask, speeds
 from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.pages.dynamics import forward_dynamics
 from kinetree.contacts.sets import largest
@@ -74,7 +74,7 @@ class ConstrainedSystem(System):
         without.
         """
         if self.model.is_redundant:
-            q = newton(self.model, q, v, switches(self.model, self.contacts.active), self.anchors(t)).q
+            q = newton(self.model, q, v, row_mask(self.model, self.contacts.active), self.anchors(t)).q
         return self.acceleration(t, q, v)
 
     def held(self, t: Scalar, q: Column, v: Column) -> tuple[Column, Column]:
@@ -90,7 +90,7 @@ def held(
     model: ConstrainedModel, q: Column, v: Column, active: Vector | None = None, row_motion: Matrix | None = None
 ) -> tuple[Column, Column]:
     """Return the state nearest to this one in which the constraints hold (see `ConstrainedSystem.held`)."""
-    on = switches(model, active)
+    on = row_mask(model, active)
     x = repeat(
         lambda x: newton(model, x.q, x.v, on, row_motion),
         _State(q, v, 1.0),
@@ -111,5 +111,5 @@ def newton(model: ConstrainedModel, q: Column, v: Column, on: Vector | None, row
         for b in (phi, speeds(rows, v, row_motion))
     )
     unit = model.units(row.angular for row in rows)
-    far = [abs(x) / u for x, u in zip(each_switched(on, phi), unit, strict=True)]
+    far = [abs(x) / u for x, u in zip(each_masked(on, phi), unit, strict=True)]
     return _State(Column(integrate(model, q, dq)), v + dv, largest(far))

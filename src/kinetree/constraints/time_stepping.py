@@ -30,7 +30,7 @@ from kinetree.algorithms.dynamics.factorization import factorised
 from kinetree.algorithms.dynamics.rnea import rnea
 from kinetree.constraints.contacts import MOST_ITERATIONS, TOLERANCE, FreeStep, StepContacts, contacts, count, in_joints
 from kinetree.constraints.delassus import Delassus
-from kinetree.constraints.inputs import on_or_off, speeds, switches
+from kinetree.constraints.inputs import mask, row_mask, speeds
 from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.system import ConstrainedSystem, held
 from kinetree.contacts.sets import larger
@@ -82,7 +82,7 @@ def stepped(
     solved (see `kinetree.contacts.solve`).
     """
     model = system.model.with_slots(system.contacts.slots)
-    given = replace(system.contacts, active=on_or_off(system.contacts.active))
+    given = replace(system.contacts, active=mask(system.contacts.active))
     lasting, on, after = _lasting(model, given.active, system.anchors(t + dt))
     free = free_step(replace(system, model=model), lasting, on, t, q, v, dt, implicit, after)
 
@@ -153,7 +153,7 @@ def free_step(
     y = [dt * x for x in factor.solve_L_transposed(minus(tau, h))]
     v = v + dt * centripetal(model, q, v)
     rows = lasting.constraint_rows(q)
-    bilateral = Delassus(lasting, factor, rows, switches(lasting, on))
+    bilateral = Delassus(lasting, factor, rows, row_mask(lasting, on))
     impulses, y = bilateral.held(speeds(rows, v, row_motion), y)
     return FreeStep(factor, v, y, bilateral, impulses)
 

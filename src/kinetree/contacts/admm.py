@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from kinetree.contacts.problem import MOST, Problem, State, going_on
+from kinetree.contacts.problem import MOST, Problem, State, not_converged
 from kinetree.contacts.sets import ForceSet, or_nan, within
 from kinetree.scalars.factorization import Factored
 from kinetree.scalars.functions import Scalar, larger, or_one, select, select_less, smaller, sqrt
@@ -67,7 +67,7 @@ def admm(problem: Problem, start: State, least: Scalar, most: Scalar) -> State:
 
     def going(y: Vector, sigma: Vector) -> Scalar:
         force = [a * u for a, u in zip(y, units, strict=True)]
-        return going_on(given, force, [a * p for a, p in zip(sigma, per_unit, strict=True)], least)
+        return not_converged(given, force, [a * p for a, p in zip(sigma, per_unit, strict=True)], least)
 
     def some(s: Iterate) -> Iterate:
         rho = s.rho
@@ -88,7 +88,7 @@ def admm(problem: Problem, start: State, least: Scalar, most: Scalar) -> State:
     s = repeat(some, first, until=lambda s: s.going * (most - s.count) < 0.5, most=MOST, like=like)
     force = [y * u for y, u in zip(s.force, units, strict=True)]
     sigma = given.motion(force)
-    return State(force, sigma, s.count, going_on(given, force, sigma, least))
+    return State(force, sigma, s.count, not_converged(given, force, sigma, least))
 
 
 def balanced(problem: Problem) -> tuple[Problem, list[Scalar]]:

@@ -90,7 +90,7 @@ def residuals(problem: Problem, force: Vector, sigma: Vector) -> Residuals:
     return Residuals(*(largest(values) for values in zip(*found, strict=True)))
 
 
-def going_on(problem: Problem, force: Vector, sigma: Vector, least: Scalar) -> Scalar:
+def not_converged(problem: Problem, force: Vector, sigma: Vector, least: Scalar) -> Scalar:
     """Return 1 where the dual residual is above `least`, or the work above it times the largest force; 0 for NaN."""
     dual = in_pairs(_larger, [each.approach(sigma[at]) for each, at in problem.blocks])
     limit = least * in_pairs(_larger, [each.magnitude(force[at]) for each, at in problem.blocks])
@@ -160,8 +160,8 @@ def gauss_seidel(
         force = [a + b for a, b in zip(s.state.force, change, strict=True)]
         count = s.state.count + 1.0
         due = select_less(s.since, EVERY - 1.5, 0.0, select_less(count + 0.5, most, 1.0, 0.0))
-        going = select_less(0.5, due, 1.0, going_on(problem, force, sigma, least))
-        k = _farther(change, s.change, due)
+        going = select_less(0.5, due, 1.0, not_converged(problem, force, sigma, least))
+        k = aitken_factor(change, s.change, due)
         force, sigma = (
             [a + k * (a - b) for a, b in zip(new, old, strict=True)]
             for new, old in ((force, s.state.force), (sigma, s.state.sigma))
@@ -181,7 +181,7 @@ def gauss_seidel(
     ).state
 
 
-def _farther(change: Vector, last: Vector, due: Scalar) -> Scalar:
+def aitken_factor(change: Vector, last: Vector, due: Scalar) -> Scalar:
     """Return ``r/(1 − r)``, what is missing of a geometric series with the ratio r of the last two changes.
 
     It is 0 where it is not due: of one state compiled code then passes over the division, and no sweep waits for it.

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from kinetree.algorithms.dynamics.singular import velocities
 from kinetree.algorithms.kinematics.manifold import integrate
 from kinetree.algorithms.registry import Vector
-from kinetree.constraints.inputs import NONE_GIVEN, ContactInputs, each_switched, switched, switches, taking
+from kinetree.constraints.inputs import NONE_GIVEN, ContactInputs, each_masked, masked, row_mask, taking
 from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.pages import mechanism_algorithm
 from kinetree.scalars.factorization import solve_positive
@@ -107,7 +107,7 @@ def assemble(
     tolerances = [close if tolerance is None else tolerance / u for u in unit]
     most = 100.0 if max_iterations is None else max_iterations
     others = 10.0 if restarts is None else restarts
-    held, on = velocities(model, fixed), switches(model, contacts.active)
+    held, on = velocities(model, fixed), row_mask(model, contacts.active)
 
     def met(e: Vector) -> Scalar:
         closed: Scalar = 1.0
@@ -165,7 +165,7 @@ def _away(model: ConstrainedModel, attempt: Scalar) -> list[Scalar]:
 def _errors(model: ConstrainedModel, q: Vector, on: Vector | None, unit: Vector) -> list[Scalar]:
     """Return the errors of all rows, as angles; 0 of those that constrain velocities alone, or are switched off."""
     errors = (x for c in model.constraints for x in c.errors(model, q))
-    return each_switched(on, [0.0 if x is None else x / u for x, u in zip(errors, unit, strict=True)])
+    return each_masked(on, [0.0 if x is None else x / u for x, u in zip(errors, unit, strict=True)])
 
 
 def _largest(model: ConstrainedModel, e: Vector) -> list[Scalar]:
@@ -190,7 +190,7 @@ def _step(
     J = []
     for i in kept:
         row = enumerate(zip(rows[i].J, of_joints, strict=True))
-        J.append(switched(on[i], [0.0 if k in held else x * (u / of_rows[i]) for k, (x, u) in row]))
+        J.append(masked(on[i], [0.0 if k in held else x * (u / of_rows[i]) for k, (x, u) in row]))
     mean = sum((dot(row, row) for row in J), 0.0) * (1.0 / max(1, len(J)))
     size = select_less(0.0, mean, mean, 1.0) * damping
     A = [[dot(J[i], J[j]) + (size if i == j else 0.0) for j in range(i + 1)] for i in range(len(J))]

@@ -15,12 +15,12 @@ from kinetree.constraints.delassus import Delassus, Eliminated
 from kinetree.constraints.inputs import (
     NONE_GIVEN,
     ContactInputs,
-    each_switched,
+    each_masked,
+    masked,
     motions,
+    row_mask,
     row_values,
     speeds,
-    switched,
-    switches,
     taking,
 )
 from kinetree.constraints.model import ConstrainedModel
@@ -162,9 +162,9 @@ class HeldContacts:
         sized = [constraint.force_set() is not None for constraint in model.constraints]
         self.contacts = [i for i, k in enumerate(model.constraint_of_row) if sized[k]]
         self.held = [i for i, k in enumerate(model.constraint_of_row) if not sized[k]]
-        on = switches(model, given.active)
+        on = row_mask(model, given.active)
         self.on = [1.0] * len(rows) if on is None else on
-        self.J = [switched(self.on[i], rows[i].J) for i in self.contacts]
+        self.J = [masked(self.on[i], rows[i].J) for i in self.contacts]
         held = [rows[i] for i in self.held]
         sizes = [constraint.size for constraint, each in zip(model.constraints, sized, strict=True) if each]
         self.bilateral = Delassus(model, factor, held, None if on is None else [on[i] for i in self.held])
@@ -202,7 +202,7 @@ class HeldContacts:
         """Yield the force sets of the contacts, in the order of their rows."""
         mu: Any = self.given.friction
         for k, (constraint, rows) in enumerate(self.model.blocks):
-            each = constraint.force_set(None if mu is None else switched(self.on[rows.start], [mu[k]])[0])
+            each = constraint.force_set(None if mu is None else masked(self.on[rows.start], [mu[k]])[0])
             if isinstance(each, FrictionCone) and velocity is not None:
                 each = _sliding(each, velocity[rows][:2])
             if each is not None:
@@ -214,7 +214,7 @@ class HeldContacts:
 
     def _acting(self, values: Vector) -> list[Scalar]:
         """Return what the contacts have along their rows, 0 where they are switched off."""
-        return each_switched([self.on[i] for i in self.contacts], values)
+        return each_masked([self.on[i] for i in self.contacts], values)
 
 
 def _sliding(cone: FrictionCone, v: Vector) -> SlidingCone:

@@ -10,7 +10,7 @@ from kinetree.algorithms.dynamics.rnea import Wrenches, rnea
 from kinetree.algorithms.dynamics.singular import SINGULAR, block, refuse_singular, velocities
 from kinetree.algorithms.registry import Matrix, Vector
 from kinetree.constraints.delassus import Delassus, delassus_of
-from kinetree.constraints.inputs import NONE_GIVEN, ContactInputs, motions, row_values, speeds, switches, taking
+from kinetree.constraints.inputs import NONE_GIVEN, ContactInputs, motions, row_mask, row_values, speeds, taking
 from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.pages import mechanism_algorithm
 from kinetree.constraints.types import Row
@@ -107,7 +107,7 @@ def hybrid_dynamics(
     M, rows = crba(model, q), model.constraint_rows(q, v)
     given: list[Scalar] = [a[k] if k in known else 0.0 for k in range(model.nv)]
     loose = [row._replace(J=[0.0 if k in known else x for k, x in enumerate(row.J)]) for row in rows]
-    delassus = Delassus(model, ltdl(model, block(M, known)), loose, switches(model, contacts.active))
+    delassus = Delassus(model, ltdl(model, block(M, known)), loose, row_mask(model, contacts.active))
     h = rnea(model, q, v, given, f_ext, f_ext_frame=f_ext_frame)
     pushed = [0.0 if k in known else tau[k] - h[k] for k in range(model.nv)]
     carried = [row._replace(gamma=row.gamma + dot(row.J, given)) for row in rows]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kinetree.algorithms.dynamics.rnea import Wrenches, rnea
 from kinetree.algorithms.registry import Matrix, Vector
-from kinetree.constraints.inputs import NONE_GIVEN, ContactInputs, each_switched, on_or_off, switched, switches, taking
+from kinetree.constraints.inputs import NONE_GIVEN, ContactInputs, each_masked, mask, masked, row_mask, taking
 from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.pages import mechanism_algorithm
 from kinetree.contacts import Balance, ForceSet, FrictionCone, PressedCone, distribute
@@ -142,14 +142,14 @@ def contact_inverse_dynamics(
         c=[wanted[k] for k in passive],
         D=[J[k] for k in actuated],
         d=[wanted[k] for k in actuated],
-        sets=_sets(model, on_or_off(contacts.active), contacts.friction, f_min),
+        sets=_sets(model, mask(contacts.active), contacts.friction, f_min),
         weights=weights if force_weights is None else [x * (a * a) for x, a in zip(weights, of_rows, strict=True)],
         torque_weight=0.0 if torque_weight is None else torque_weight * (lever * lever),
         bounds=None if tau_max is None else [tau_max[k] / of_joints[k] for k in actuated],
     )
     least = TOLERANCE if tolerance is None else tolerance
     f, iterations = distribute(problem, least, MOST_ITERATIONS if max_iterations is None else max_iterations)
-    f = each_switched(switches(model, contacts.active), [x * a for x, a in zip(f, of_rows, strict=True)])
+    f = each_masked(row_mask(model, contacts.active), [x * a for x, a in zip(f, of_rows, strict=True)])
     wanted = [x - dot(column, f) for x, column in zip(c, columns, strict=True)]
     tau: list[Scalar] = [0.0] * model.nv
     for k in actuated:
@@ -159,10 +159,10 @@ def contact_inverse_dynamics(
 
 def _columns(model: ConstrainedModel, q: Vector, active: Vector | None) -> tuple[Matrix, list[bool]]:
     """Return the columns of J, zero in rows that are switched off, and whether each row is an angle."""
-    on, rows = switches(model, active), model.constraint_rows(q)
+    on, rows = row_mask(model, active), model.constraint_rows(q)
     J = [row.J for row in rows]
     if on is not None:
-        J = [switched(s, row) for s, row in zip(on, J, strict=True)]
+        J = [masked(s, row) for s, row in zip(on, J, strict=True)]
     return transposed(J), [row.angular for row in rows]
 
 
@@ -179,9 +179,9 @@ def _sets(
     found: list[tuple[ForceSet, range]] = []
     for k, (constraint, where) in enumerate(model.blocks):
         acting = 1.0 if on is None else on[k]
-        each = constraint.force_set(None if friction is None else switched(acting, [friction[k]])[0])
+        each = constraint.force_set(None if friction is None else masked(acting, [friction[k]])[0])
         if each is not None:
             if f_min is not None and isinstance(each, FrictionCone):
-                each = PressedCone(each.mu, switched(acting, [f_min[k]])[0])
+                each = PressedCone(each.mu, masked(acting, [f_min[k]])[0])
             found.append((each, range(where.start, where.stop)))
     return found

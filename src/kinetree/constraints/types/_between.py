@@ -35,7 +35,7 @@ class Relative(NamedTuple):
     velocity: Motion
     bias: Motion
 
-    def turned(self, moments: Sequence[Vec3]) -> Vec3:
+    def orientation_error(self, moments: Sequence[Vec3]) -> Vec3:
         """Return by how much s is turned against p about the directions of the moments, to first order in what it is.
 
         Where all directions are barred it is the axis of the rotation times the sine of its angle; where one axis a is
@@ -54,12 +54,12 @@ class Relative(NamedTuple):
         return direction
 
 
-class FarRelative(Relative):
+class FiniteRotation(Relative):
     """The same, with turns of up to half a turn in full."""
 
     __slots__ = ()
 
-    def turned(self, moments: Sequence[Vec3]) -> Vec3:
+    def orientation_error(self, moments: Sequence[Vec3]) -> Vec3:
         """Return the rotation vector by which s, or the axis that is free, is turned against p."""
         if len(moments) == 2:
             a = moments[0].cross(moments[1])
@@ -154,7 +154,7 @@ class BetweenFrames(Constraint):
         return relative_motion(*self._paths(model, q, zero), zero)
 
     def errors(self, model: Model, q: Vector) -> Sequence[Scalar | None]:
-        return [row.phi for row in self.frame_rows(FarRelative(*self.relative(model, q)))]
+        return [row.phi for row in self.frame_rows(FiniteRotation(*self.relative(model, q)))]
 
     def wrenches(self, model: Model, q: Vector, f: Vector) -> Mapping[int, Force]:
         zero = [0.0] * model.nv
