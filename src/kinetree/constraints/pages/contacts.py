@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from kinetree.algorithms.dynamics.factorization import Factor, factorised
 from kinetree.algorithms.dynamics.rnea import Wrenches, rnea
@@ -26,7 +26,7 @@ from kinetree.constraints.inputs import (
 from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.pages import mechanism_algorithm
 from kinetree.constraints.types import Row
-from kinetree.contacts import ForceSet, FrictionCone, Problem, Residuals, SlidingCone, solve
+from kinetree.contacts import ForceSet, FrictionCone, Problem, SlidingCone, solve
 from kinetree.scalars.functions import is_zero, select_less, sqrt
 from kinetree.scalars.linalg import dot, minus, plus
 from kinetree.spatial import Scalar
@@ -34,7 +34,7 @@ from kinetree.spatial import Scalar
 REST = 1e-6
 """The speed (m/s) up to which a contact is at rest."""
 
-Results = tuple[list[Scalar], list[Scalar], Scalar, Scalar, Scalar, Scalar]
+Results = tuple[list[Scalar], list[Scalar], *tuple[Scalar, ...]]
 RESIDUALS = "iterations primal dual complementarity"
 
 
@@ -83,8 +83,8 @@ def contact_dynamics(
     y, moved = factor.solve_L_transposed(minus(tau, h)), contacts.row_motion
     b, velocity = motions(rows, v, model.stabilization, moved), speeds(rows, v, moved)
     acting = replace(contacts, active=touching(model, velocity, contacts.active))
-    found = HeldContacts(model, factor, rows, acting, compliance).solve(b, f_start, y, velocity)
-    return factor.solve_L(found.y, factor.D), found.f, found.iterations, *found.residuals
+    f, y, counts = HeldContacts(model, factor, rows, acting, compliance).solve(b, f_start, y, velocity)
+    return factor.solve_L(y, factor.D), f, *counts
 
 
 @mechanism_algorithm(
@@ -124,24 +124,15 @@ def contact_impulse(
     b, rebounding = list(before), [i for i, row in enumerate(rows) if row.rebounds and not is_zero(e[i])]
     for i in rebounding:
         b[i] = b[i] + e[i] * (select_less(b[i], 0.0, b[i], 0.0) if i in held.contacts else b[i])
-    found = held.solve(b, f_start)
-    f, iterations, dv = found.f, found.iterations, factor.solve_L(found.y, factor.D)
+    f, y, (iterations, *residuals) = held.solve(b, f_start)
+    dv = factor.solve_L(y, factor.D)
     if rebounding:
-        met = held.solve(before, f)
-        dv_met = factor.solve_L(met.y, factor.D)
+        f_met, y, (more, *_) = held.solve(before, f)
+        dv_met = factor.solve_L(y, factor.D)
         changes = ([dot(row.J, each) for row in rows] for each in (dv_met, dv))
-        s = without_gain(before, met.f, next(changes), f, next(changes))
-        f, dv, iterations = mixed(s, met.f, f), mixed(s, dv_met, dv), iterations + met.iterations
-    return plus(v, dv), f, iterations, *found.residuals
-
-
-class Solved(NamedTuple):
-    """Forces of all rows, all joint forces multiplied by L⁻ᵀ, and how well contacts are solved."""
-
-    f: list[Scalar]
-    y: list[Scalar]
-    iterations: Scalar
-    residuals: Residuals
+        s = without_gain(before, f_met, next(changes), f, next(changes))
+        f, dv, iterations = mixed(s, f_met, f), mixed(s, dv_met, dv), iterations + more
+    return plus(v, dv), f, iterations, *residuals
 
 
 class HeldContacts:
@@ -170,11 +161,13 @@ class HeldContacts:
         self.bilateral = Delassus(model, factor, held, None if on is None else [on[i] for i in self.held])
         self.eliminated = Eliminated(factor, self.J, self.bilateral, sizes)
 
-    def solve(self, b: Vector, start: Vector | None, y: Vector | None = None, velocity: Vector | None = None) -> Solved:
-        """Return what makes the motions ``J a + b`` obey the laws of all rows, from the forces `start` on.
+    def solve(
+        self, b: Vector, start: Vector | None, y: Vector | None = None, velocity: Vector | None = None
+    ) -> tuple[list[Scalar], list[Scalar], tuple[Scalar, ...]]:
+        """Return forces by which the motions ``J a + b`` obey the laws of all rows, from the forces `start` on.
 
-        Joint forces y, multiplied by L⁻ᵀ, act as well. The velocity along the rows is given where motions are
-        accelerations: what slides has friction against it.
+        With them come all joint forces, multiplied by L⁻ᵀ, among which are y, and the iterations with the residuals.
+        The velocity along the rows is given where motions are accelerations: what slides has friction against it.
         """
         y = [0.0] * self.model.nv if y is None else y
         alone, y = self.bilateral.held([b[i] for i in self.held], y)
@@ -196,7 +189,7 @@ class HeldContacts:
             f[i] = x
         if force:
             y = plus(y, self.eliminated.joint_forces(force))
-        return Solved(f, y, found.iterations, Residuals(found.primal, found.dual, found.complementarity))
+        return f, y, found[2:]
 
     def _sets(self, velocity: Vector | None) -> Iterator[ForceSet]:
         """Yield the force sets of the contacts, in the order of their rows."""
