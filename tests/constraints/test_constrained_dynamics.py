@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
-from typing import Any
 
 import numpy as np
 import pytest
 
 import kinetree as kt
-from helpers.constraints import MAKERS, arms, carriers, doubled, each, held_at, made, near, null_space_dynamics, pose
+from helpers.constraints import (
+    MAKERS,
+    arms,
+    carriers,
+    doubled,
+    held_at,
+    made,
+    near,
+    null_space_dynamics,
+    pose,
+    several,
+)
 from helpers.dense import assert_close
 from helpers.frames import times
-from helpers.trees import Array, columns, page, random_states, random_tree, stacked
+from helpers.trees import Array, page, random_states, random_tree
 from kinetree import ContactInputs as Given
 from kinetree.algorithms import aba, bias_forces, crba
 from kinetree.algorithms.quantities import kinetic_energy
@@ -28,13 +37,6 @@ from kinetree.spatial import Inertia, Transform
 
 TREE = random_tree(5, n=7, joints=(FreeFlyer(), Revolute((0.6, -0.3, 0.7)), Spherical(), Prismatic((0, 0, 1))))
 N = 4
-
-
-def several(function: Any, model: Model, *arrays: Array, **inputs: Any) -> list[Array]:
-    """Run a page of several outputs on a batch."""
-    rows = lambda x: columns(np.broadcast_to(x, (len(arrays[0]), *x.shape[-1:])))  # noqa: E731
-    given = {name: each(x, rows) if name == "contacts" else rows(x) for name, x in inputs.items()}
-    return [stacked(x, arrays[0].shape[:-1]) for x in function(model, *map(columns, arrays), **given)]
 
 
 def states(model: Model, seed: int = 0) -> tuple[Array, Array, Array]:
@@ -142,10 +144,8 @@ def test_constraints_that_are_switched_off_are_not_there(model: ConstrainedModel
     first = off.copy()
     first[0] = 1.0
     unknown = np.where(first[list(model.constraint_of_row)] > 0.0, 0.0, np.nan)
-    drift = [columns(np.broadcast_to(unknown, (N, model.nrows)))] * 3
-    a, f = several(
-        partial(forward_dynamics, contacts=Given(row_motion=drift)), model, q, v, tau, contacts=Given(active=first)
-    )
+    given = Given(active=first, row_motion=np.broadcast_to(unknown, (3, model.nrows)))
+    a, f = several(forward_dynamics, model, q, v, tau, contacts=given)
     alone_a, alone_f = several(forward_dynamics, constrained(model, model.constraints[:1]), q, v, tau)
     np.testing.assert_array_equal(f[:, alone_f.shape[1] :], 0.0)
     near(a, alone_a, 1e-12)

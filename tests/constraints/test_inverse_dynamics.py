@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
 
 import kinetree as kt
-from helpers.constraints import MAKERS, arms, doubled, each, made, near
+from helpers.constraints import MAKERS, arms, doubled, made, near, several
 from helpers.exact_trees import exact_tree
 from helpers.frames import times
 from helpers.mechanisms import Closed, bricard, delta, five_bar_leg, four_bar, n_four_bar, slider_crank, stewart
@@ -38,15 +37,6 @@ JOINTS = (FreeFlyer(), Revolute((0.6, -0.3, 0.7)), Spherical(), Prismatic((0, 0,
 TREE = random_tree(5, n=7, joints=JOINTS)
 FOLLOWING = exact_tree("followers", 5, list(JOINTS), followers=2, straight=0.5)
 N = 3
-
-
-def several(function: Any, model: Model, *arrays: Array, **inputs: Any) -> list[Array]:
-    """Run a page of several outputs on a batch, (N, …) each."""
-    given = {
-        name: each(x, lambda x: columns(np.broadcast_to(x, (N, *x.shape)), x.ndim)) if name == "contacts" else x
-        for name, x in inputs.items()
-    }
-    return [stacked(x, (N,)) for x in function(model, *map(columns, arrays), **given)]
 
 
 def with_passive(model: ConstrainedModel, count: int, seed: int = 0) -> ConstrainedModel:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from helpers.exact_trees import exact_tree
-from helpers.trees import Array, random_placement
+from helpers.trees import Array, columns, random_placement, stacked
 from kinetree.algorithms.kinematics.frames import frame_placement
 from kinetree.constraints.builder import constrained
 from kinetree.constraints.inputs import ContactInputs
@@ -30,6 +30,14 @@ def each(contacts: ContactInputs, scalars: Callable[[Any], Any]) -> ContactInput
     """Return what is given with its arrays as a page's scalars."""
     given = {name: scalars(x) for name, x in vars(contacts).items() if isinstance(x, np.ndarray)}
     return replace(contacts, **given)
+
+
+def several(function: Any, model: Model, *arrays: Array, contacts: ContactInputs | None = None, **options: Any) -> Any:
+    """Return the outputs of a page on a batch of states, all with the same contacts, as arrays."""
+    lead = arrays[0].shape[:-1]
+    if contacts is not None:
+        options["contacts"] = each(contacts, lambda x: columns(np.broadcast_to(x, (*lead, *x.shape)), x.ndim))
+    return [stacked(x, lead) for x in function(model, *map(columns, arrays), **options)]
 
 
 def near(got: Any, expected: Any, part: float) -> None:
