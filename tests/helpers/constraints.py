@@ -10,6 +10,7 @@ import numpy as np
 
 from helpers.exact_trees import exact_tree
 from helpers.trees import Array, columns, random_placement, stacked
+from kinetree.algorithms import bias_forces, crba
 from kinetree.algorithms.kinematics.frames import frame_placement
 from kinetree.constraints.builder import constrained
 from kinetree.constraints.inputs import ContactInputs
@@ -197,3 +198,12 @@ def null_space_dynamics(M: Array, h: Array, J: Array, gamma: Array, tau: Array, 
     free = np.linalg.solve(N.T @ M @ N, N.T @ (tau - h - M @ particular)) if N.shape[1] else np.zeros(0)
     a = particular + N @ free
     return a, arm * np.linalg.lstsq(J.T * arm, M @ a + h - tau, rcond=1e-9)[0]
+
+
+def by_null_space(model: ConstrainedModel, q: Array, v: Array, tau: Array) -> tuple[Array, Array]:
+    """Return a and the least f of one state."""
+    state = q.tolist(), v.tolist()
+    rows = model.constraint_rows(*state)
+    J, gamma = np.array([list(row.J) for row in rows], dtype=float), np.array([row.gamma for row in rows], dtype=float)
+    M, h = np.array(crba(model, state[0]), dtype=float), np.array(bias_forces(model, *state), dtype=float)
+    return null_space_dynamics(M, h, J, gamma, tau, arms(model)[0])
