@@ -12,17 +12,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinetree.errors import AbsentError, ArgumentError, FormatError
-from kinetree.logs.checks import Recorded, check_recording
 from kinetree.logs.codecs import open_log
 from kinetree.logs.columns import some
-from kinetree.logs.filter import Filter
-from kinetree.logs.findings import Findings
-from kinetree.logs.joints import AtJoints, Block
+from kinetree.logs.findings import Findings, Recorded, check_recording
 from kinetree.logs.local_fit import gaps
-from kinetree.logs.preparation import Preparation
-from kinetree.logs.prepare import filtered
-from kinetree.logs.samples import Samples
-from kinetree.logs.sensors import Sensors
+from kinetree.logs.preparation import Preparation, filtered
+from kinetree.logs.samples import Filter, Samples
+from kinetree.logs.sensors import AtJoints, Block, Sensors
 from kinetree.options import given
 from kinetree.robot import Robot
 from kinetree.signatures import told
@@ -44,7 +40,7 @@ class Recording:
     name : str
         The file.
     t, q, v, a, tau, f_ext : arrays or None
-        Of a whole recording, as a block has them: see `kinetree.logs.joints.Block`.
+        Of a whole recording, as a block has them: see `kinetree.logs.sensors.Block`.
     notes : tuple of str
         What was left out, and what is to be known; complete after a pass.
     progress : float
@@ -104,8 +100,10 @@ class Recording:
             if show is not None:
                 show(self.progress)
         log = Recording(self.name, self.robot, self._sensors, None)
-        log._whole, log.progress = joined(parts), 1.0
-        log.notes = (*self.notes, *_gaps(log.t))
+        log._whole, log.progress, log.notes = joined(parts), 1.0, self.notes
+        if log.t is not None and (holes := gaps(log.t)):
+            listed = some([f"{log.t[k - 1]:g} s to {log.t[k]:g} s" for k in holes], 3)
+            log.notes += (f"gaps in time, across which nothing is fitted: {listed}",)
         return log
 
     def _read(self) -> Iterator[Block]:
@@ -114,7 +112,7 @@ class Recording:
         with open_log(Path(self.name), self.robot, self._sensors) as file:
             for arrays in file.blocks(skip_missing=self._sensors.skip_missing, remedy=REMEDY):
                 made = self._at_joints(arrays)
-                block = in_time(self.name, made, last)
+                block = self._in_time(made, last)
                 left_out += len(made.q) - len(block.q)
                 self.progress = file.progress
                 if len(block.q):
@@ -126,6 +124,18 @@ class Recording:
             self.notes += ("no joint forces: only the equations of the base tell",)
         if left_out:
             self.notes += (f"{left_out} samples with the time of the one before are left out",)
+
+    def _in_time(self, block: Block, before: float) -> Block:
+        """Return a block whose times increase: samples with the time of the one before are left out."""
+        if block.t is None:
+            return block
+        steps = np.diff(block.t, prepend=before)
+        for k in np.flatnonzero(steps < 0.0)[:1]:
+            raise FormatError(
+                f"{self.name}: time goes back from {block.t[k] - steps[k]:g} s to {block.t[k]:g} s at sample {k}: are "
+                "these several motions? Give them in a file each"
+            )
+        return cut(block, steps > 0.0)
 
     @told
     def filtered(self, filter: Filter | None = None, *, check: bool = True) -> Any:
@@ -236,28 +246,6 @@ def joined(blocks: Sequence[Block]) -> Block:
 def cut(block: Block, kept: Any) -> Block:
     """Return some samples of a block."""
     return Block(*(None if x is None else x[kept] for x in block))  # type: ignore[arg-type]
-
-
-def in_time(name: str, block: Block, before: float = -np.inf) -> Block:
-    """Return a block whose times increase: samples with the time of the one before are left out."""
-    if block.t is None:
-        return block
-    steps = np.diff(block.t, prepend=before)
-    for k in np.flatnonzero(steps < 0.0)[:1]:
-        raise FormatError(
-            f"{name}: time goes back from {block.t[k] - steps[k]:g} s to {block.t[k]:g} s at sample {k}: are "
-            "these several motions? Give them in a file each"
-        )
-    kept = steps > 0.0
-    return block if kept.all() else cut(block, kept)
-
-
-def _gaps(t: Array | None) -> tuple[str, ...]:
-    """Return a note on the gaps in time."""
-    if t is None or len(t) < 3 or not (holes := gaps(t)):
-        return ()
-    listed = some([f"{t[k - 1]:g} s to {t[k]:g} s" for k in holes], 3)
-    return (f"gaps in time, across which nothing is fitted: {listed}",)
 
 
 @told
