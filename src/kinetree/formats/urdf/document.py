@@ -46,10 +46,7 @@ VERSIONS: Final = ("1.0", "1.1", "1.2")
 
 @dataclass(frozen=True)
 class UrdfLimit:
-    """What `<limit>` says; None where it says nothing.
-
-    As the specification has it, one of lower and upper alone leaves the other at 0; neither means no limit.
-    """
+    """What `<limit>` says, None where nothing: one of lower and upper alone leaves the other at 0, as specified."""
 
     lower: float | None = None
     upper: float | None = None
@@ -185,7 +182,7 @@ def _joint(element: Element) -> UrdfJoint:
     kind = required(element, "type")
     if kind not in JOINTS:
         raise element.error(f"joint type: {unknown_name('type', kind, JOINTS)}")
-    damping, friction = (0.0, 0.0) if kind == "fixed" else _dynamics(element)
+    dynamics = None if kind == "fixed" else part(element, "dynamics")
     return UrdfJoint(
         name=name,
         element=element,
@@ -195,8 +192,8 @@ def _joint(element: Element) -> UrdfJoint:
         origin=origin_of(element),
         axis=axis_of(element) if kind in (*WITH_AXIS, "planar") else (1.0, 0.0, 0.0),
         limit=_limit(element) if kind in WITH_AXIS else UrdfLimit(),
-        damping=damping,
-        friction=friction,
+        damping=0.0 if dynamics is None else resistance(dynamics, "damping"),
+        friction=0.0 if dynamics is None else resistance(dynamics, "friction"),
         mimic=_mimic(element),
     )
 
@@ -266,13 +263,6 @@ def finite(x: float) -> float:
 def _unbounded(x: float) -> float:
     """Return a limit that a file has: infinite for the largest float64."""
     return math.copysign(math.inf, x) if abs(x) >= sys.float_info.max else x
-
-
-def _dynamics(element: Element) -> tuple[float, float]:
-    dynamics = part(element, "dynamics")
-    if dynamics is None:
-        return 0.0, 0.0
-    return resistance(dynamics, "damping"), resistance(dynamics, "friction")
 
 
 def _mimic(element: Element) -> Mimic | None:
