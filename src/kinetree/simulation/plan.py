@@ -120,10 +120,7 @@ class Planned:
         return {"dt": clock.dt, "t0": clock.rest, "begin": clock.first, "period": self.period, "since": since}
 
     def check_start(self) -> None:
-        """Raise where constraints do not hold at the beginning; warn where joints are beyond their stops.
-
-        They may be where the simulation goes on from another one: stops give way.
-        """
+        """Raise where constraints do not hold at the beginning; warn where joints begin beyond stops."""
         q = self.arrays["q"]
         if self.loops and not isinstance(self.robot, Robot):
             check_closed(self.robot, self.loops, q, self.arrays, self.times.of(0))
