@@ -51,7 +51,7 @@ def test_pieces_have_the_factor_of_the_whole(kind: str, monkeypatch: pytest.Monk
         if k == 20:
             assert found.R.shape == (7, 7), "looking does not change it"
     monkeypatch.undo()
-    assert len(reflected) < 20 or kind == "exact", "most pieces are squared"
+    assert len(reflected) < 20 or kind in ("exact", "untold", "dependent"), "most pieces are squared"
     R, expected = found.R, np.linalg.qr(whole, mode="r")
     sizes = np.linalg.norm(whole, axis=0)
     sizes[sizes == 0.0] = 1.0

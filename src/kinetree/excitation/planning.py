@@ -16,7 +16,7 @@ from kinetree.excitation.series import Series
 from kinetree.identification.equations import RegressionModel
 from kinetree.identification.parameters.base import BaseParameters, base_parameters
 from kinetree.identification.parameters.terms import JointTerms
-from kinetree.identification.threads import on_one_thread
+from kinetree.identification.triangle import on_one_thread
 from kinetree.motions.trajectory import Trajectory
 from kinetree.options import given
 from kinetree.robot import limits as robot_limits

@@ -15,7 +15,7 @@ from kinetree.identification.estimators.contract import Prior, solve
 from kinetree.identification.nonlinear import UNIDENTIFIABLE
 from kinetree.identification.parameters.base import BaseParameters
 from kinetree.identification.samples import Samples
-from kinetree.identification.threads import one_thread
+from kinetree.identification.triangle import one_thread
 from kinetree.lazy import cached_property
 from kinetree.motions.paths import Sample
 from kinetree.motions.trajectory import Trajectory

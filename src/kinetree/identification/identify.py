@@ -24,7 +24,7 @@ from kinetree.identification.nonlinear import Given, Nonlinear, motors_of
 from kinetree.identification.parameters.base import BaseParameters, base_parameters
 from kinetree.identification.parameters.terms import JointTerms
 from kinetree.identification.samples import as_log, once_and_again
-from kinetree.identification.threads import on_one_thread
+from kinetree.identification.triangle import on_one_thread
 from kinetree.logs.filter import Filter
 from kinetree.logs.findings import Findings
 from kinetree.logs.samples import of_joints

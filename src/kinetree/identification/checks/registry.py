@@ -13,7 +13,7 @@ from kinetree.identification.checks.equations import JointEquations
 from kinetree.identification.equations import KnownMass, QRFactors, RegressionModel, loads_in
 from kinetree.identification.parameters.base import BaseParameters, base_parameters
 from kinetree.identification.samples import as_log
-from kinetree.identification.threads import on_one_thread
+from kinetree.identification.triangle import on_one_thread
 from kinetree.lazy import cached_property
 from kinetree.logs import checks
 from kinetree.logs.filter import Filter
