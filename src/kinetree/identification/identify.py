@@ -16,7 +16,7 @@ from kinetree.identification.checks import samples as of_samples
 from kinetree.identification.checks.equations import JointEquations
 from kinetree.identification.checks.estimate import Estimated
 from kinetree.identification.checks.registry import Examined, run_checks
-from kinetree.identification.equations import NINE, RegressionModel, loads_of
+from kinetree.identification.equations import NINE, RegressionModel, loads_in
 from kinetree.identification.estimators import Equations, Estimator, LeastSquares, Prior
 from kinetree.identification.fit import Fit
 from kinetree.identification.mechanisms import ClosedLog, MechanismModel, check_constraints
@@ -143,7 +143,7 @@ def identify(
         currents = [robot.v_names[k] for k in motors]
         seen = of_samples.seen(robot, again if mech is None else ClosedLog(mech, again), currents)
         found = run_checks("samples" if mech is None else "closed", seen).enforce()
-    factors = model.first(log)
+    factors = model.factors(log)
     if (left := factors.counts.sum()) < model.dimension:
         still = ((factors.counts > 0) & (factors.counts < factors.count)).any()
         way = ", or a lower speed of standing, above which more of them are" if still else ""
@@ -156,7 +156,11 @@ def identify(
         found += run_checks("equations", Examined(JointEquations(seen, plain), factors, by.exact_motion)).enforce()
     prior = prior.wider(np.zeros(NINE * len(model.loads)), np.full(NINE * len(model.loads), np.inf))
     nearest = None if bodies is None else (lambda solution: bodies.nearest(base, solution).parameters)
-    equations, solution = model.fitted(by, Equations(model, again, factors, nearest), prior)
+    equations = Equations(model, again, factors, nearest)
+    if isinstance(model, Nonlinear):
+        equations, solution = model.fitted(by, equations, prior)
+    else:
+        solution = by.fit(equations, prior)
     near = Consistent(base.representative(solution.values[: base.dimension]), np.nan)
     if bodies is not None:
         near = bodies.nearest(base, solution)
@@ -198,7 +202,7 @@ def _model(
     log: Any,
 ) -> RegressionModel:
     """Return what makes equations of samples."""
-    loads, sliding = loads_of(base.robot, log), "stribeck" in base.joint_terms
+    loads, sliding = loads_in(base.robot, log), "stribeck" in base.joint_terms
     if speeds is not None and not sliding:
         raise ArgumentError('stribeck_speed is given without "stribeck" among the joint terms')
     nonlinear = bool(motors) or (sliding and speeds is None)

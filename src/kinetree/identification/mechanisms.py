@@ -16,7 +16,7 @@ import numpy as np
 
 from kinetree.errors import ArgumentError, listed
 from kinetree.identification.equations import RegressionModel
-from kinetree.identification.samples import motion_of, parts
+from kinetree.identification.samples import parts
 from kinetree.logs.findings import Found
 from kinetree.logs.samples import Samples
 from kinetree.robot.mechanism_positions import check_closed
@@ -50,10 +50,9 @@ class MechanismModel(RegressionModel):
         every, none = np.arange(base.dimension), np.arange(0)
         self.pattern = [every if k in self._independent else none for k in range(mech.nv)]
 
-    def pieces(self, log: Any) -> Iterator[Samples]:
-        """Yield the samples of a log in pieces, of closed configurations."""
-        for part in parts(log):
-            yield from super().pieces(closed(self.mech, part))
+    def motion(self, given: Samples) -> Samples:
+        """Return a motion of closed configurations."""
+        return super().motion(closed(self.mech, given))
 
     def masked(self, piece: Samples) -> tuple[list[Array], Array]:
         """Return the rows and what they add up to, zeros where a joint that takes part stands still."""
@@ -114,7 +113,7 @@ class ClosedLog:
         """Yield the motions."""
         for part in parts(self._log):
             motion = closed(self.mech, part)
-            way = self.mech.tree.difference(motion_of(part).q, motion.q).reshape(-1, self.mech.nv)
+            way = self.mech.tree.difference(part.q, motion.q).reshape(-1, self.mech.nv)
             self.apart = np.maximum(self.apart, np.sqrt((way * way).sum(axis=0) / max(1, len(way))))
             yield motion._replace(tau=np.where(driven(self.mech), np.asarray(motion.tau, dtype=float), np.nan))
 
@@ -133,7 +132,7 @@ def open_loops(at: Seen) -> Iterator[Found]:
         )
 
 
-def closed(mech: Mechanism, part: Any) -> Samples:
+def closed(mech: Mechanism, motion: Samples) -> Samples:
     """Return a motion in which all constraints hold, next to the recorded one.
 
     Velocities and accelerations are those that the independent ones make.
@@ -143,7 +142,7 @@ def closed(mech: Mechanism, part: Any) -> Samples:
     ArgumentError
         If positions were not measured; if the mechanism cannot be closed.
     """
-    motion, tree = motion_of(part), mech.tree
+    tree = mech.tree
     q = real_array("q", motion.q, tree.nq)
     lost: Array = np.isnan(q.reshape(-1, tree.nq)).sum(axis=0)
     if lost.any():

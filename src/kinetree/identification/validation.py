@@ -186,7 +186,7 @@ def _compared(rows: RegressionModel, part: Any, values: Array, sums: ResidualSum
     nv, before = rows.robot.nv, rows.base.of()
     measured, predicted = [np.zeros((0, nv))], [np.zeros((0, nv))]
     for columns, tau in rows.equations(part):
-        e, model = rows.residual(columns, tau, values), rows.predicted(columns, values[: len(before)])
+        e, model = tau - rows.predicted(columns, values), rows.predicted(columns, values[: len(before)])
         sums.add(e, e + model)
         old += ((e + model - rows.predicted(columns, before)) ** 2).sum(axis=0)
         measured.append((e + model)[:room])

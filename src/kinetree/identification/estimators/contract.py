@@ -14,7 +14,7 @@ import numpy as np
 from kinetree.errors import ArgumentError
 from kinetree.identification.equations import QRFactors, RegressionModel
 from kinetree.identification.samples import LONGEST
-from kinetree.identification.triangle import Triangle, inverse_of
+from kinetree.identification.triangle import inverse_of
 from kinetree.validation import Array
 
 if TYPE_CHECKING:
@@ -131,9 +131,8 @@ def solve(A: Array, b: Array, prior: Prior) -> tuple[Array, Array, Array]:
     scale = np.linalg.norm(A, axis=0)
     scale[scale == 0.0] = 1.0
     n = int(free.sum())
-    triangle, R = Triangle(n + 1), np.zeros((n, n + 1))
-    triangle.add(np.column_stack([(A / scale)[:, free], b]))
-    R[: len(triangle.R)] = triangle.R[:n]
+    found, R = np.linalg.qr(np.column_stack([(A / scale)[:, free], b]), mode="r"), np.zeros((n, n + 1))
+    R[: len(found)] = found[:n]
     inverse, null = _inverse(R[:, :-1])
     factor, directions = np.zeros((len(x0), n)), np.zeros((len(null), len(x0)))
     factor[free], directions[:, free] = inverse / scale[free, None], null

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -109,7 +109,7 @@ class OutputError:
                 "robots are simulated without loops, motor constants, unknown speeds of friction and loads that are "
                 "known by their mass alone"
             )
-        base, recorded = equations.model.base, [motion_of(part) for part in parts(equations.log)]
+        base, recorded = equations.model.base, [*parts(equations.log)]
         homeless = [*(term for term in base.joint_terms if term not in OF_ROBOTS), *base.own_columns]
         if homeless:
             raise ArgumentError(f"{', '.join(map(repr, homeless))} cannot be simulated: no robot has them")
@@ -135,8 +135,8 @@ class OutputError:
 
     def _linearised(
         self, base: BaseParameters, here: Array, recorded: list[Samples], now: list[Samples]
-    ) -> list[_Columns]:
-        """Return the simulated forces, linear in the base parameters about these."""
+    ) -> list[tuple[Array, Array]]:
+        """Return the simulated forces of each motion, linear in the base parameters about these."""
         q, v, a, tau = (np.concatenate([np.asarray(x[k]) for x in now]) for k in range(4))
         size = np.sqrt(np.mean(base.regressor(q, v, a) ** 2, axis=0)).max(axis=0)
         force, values = np.sqrt(np.mean(np.square(tau), axis=0)).max(), base.projection @ here
@@ -147,7 +147,7 @@ class OutputError:
             for own, far, near in zip(J, self._simulated(base.robot_with(other), recorded), now, strict=True):
                 own[..., j] = (np.asarray(far.tau) - np.asarray(near.tau)) / delta
         each = zip(J, recorded, now, strict=True)
-        return [_Columns(own, np.asarray(x.tau) - np.asarray(y.tau) + own @ values) for own, x, y in each]
+        return [(own, np.asarray(x.tau) - np.asarray(y.tau) + own @ values) for own, x, y in each]
 
     def _moved(
         self, base: BaseParameters, here: Array, to: Array, noise: Array, recorded: list[Samples], now: list[Samples]
@@ -176,15 +176,8 @@ class OutputError:
         return motions
 
 
-class _Columns(NamedTuple):
-    """Equations of one motion: columns (samples, nv, n) and what they add up to (samples, nv)."""
-
-    columns: Array
-    right: Array
-
-
 class _Linearised(RegressionModel):
-    """Equations whose columns are there already."""
+    """Equations of motions whose columns (samples, nv, n) and right-hand sides (samples, nv) are there already."""
 
     def __init__(self, base: BaseParameters) -> None:
         self.robot, self.base, self.dimension = base.robot, base, base.dimension
@@ -192,11 +185,16 @@ class _Linearised(RegressionModel):
 
     def equations(self, log: Any) -> Iterator[tuple[list[Array], Array]]:
         """Yield the rows of each entry of v and what they add up to, piece by piece."""
-        for motion in [log] if isinstance(log, _Columns) else log:
-            for i in range(0, len(motion.right), PIECE):
-                columns, right = motion.columns[i : i + PIECE], motion.right[i : i + PIECE]
-                there = ~np.isnan(right)
-                yield list((columns * there[..., None]).swapaxes(0, 1)), np.where(there, right, 0.0)
+        for columns, right in log:
+            for i in range(0, len(right), PIECE):
+                there = ~np.isnan(right[i : i + PIECE])
+                rows = columns[i : i + PIECE] * there[..., None]
+                yield list(rows.swapaxes(0, 1)), np.where(there, right[i : i + PIECE], 0.0)
+
+    def residuals_of_motions(self, log: Any, values: Array) -> Iterator[Array]:
+        """Yield the residuals (n, nv) of each motion."""
+        for motion in log:
+            yield np.concatenate([*self.residuals([motion], values)])
 
 
 def _distance(recorded: list[Samples], simulated: list[Samples], noise: Array) -> float:
