@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinetree.errors import ArgumentError, unknown_name
-from kinetree.identification.bodies.pseudo_inertia import BASIS, inertial_of, pseudo_inertia
+from kinetree.identification.bodies.newton import BASIS, inertial_of, pseudo_inertia
 from kinetree.validation import Array, real_array
 
 if TYPE_CHECKING:

@@ -9,8 +9,7 @@ import numpy as np
 
 from kinetree.errors import ArgumentError
 from kinetree.identification.bodies.bounds import inequalities
-from kinetree.identification.bodies.newton import Consistent, Problem, newton
-from kinetree.identification.bodies.pseudo_inertia import THIN, repaired
+from kinetree.identification.bodies.newton import THIN, Consistent, Problem, newton, repaired
 from kinetree.identification.estimators.contract import Solution
 from kinetree.identification.parameters.base import BaseParameters
 from kinetree.identification.parameters.terms import TERMS
