@@ -10,7 +10,7 @@ from helpers import semidefinite
 from helpers.trees import Array, random_tree
 from kinetree.identification import Bodies
 from kinetree.identification.bodies import nearest
-from kinetree.identification.bodies.bounds import inequalities
+from kinetree.identification.bodies.nearest import inequalities
 from kinetree.identification.bodies.newton import inertial_of, pseudo_inertia
 from kinetree.joints import Prismatic, Revolute
 
