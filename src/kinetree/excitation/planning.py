@@ -15,7 +15,7 @@ from kinetree.excitation.search import BARRIERS, Search, beginning, still
 from kinetree.excitation.series import Series
 from kinetree.identification.equations import RegressionModel
 from kinetree.identification.parameters.base import BaseParameters, base_parameters
-from kinetree.identification.parameters.terms import JointTerms
+from kinetree.identification.parameters.regressor import JointTerms
 from kinetree.identification.triangle import on_one_thread
 from kinetree.motions.trajectory import Trajectory
 from kinetree.options import given

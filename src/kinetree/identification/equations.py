@@ -10,8 +10,7 @@ import numpy as np
 
 from kinetree.errors import ArgumentError
 from kinetree.identification.parameters.base import BaseParameters
-from kinetree.identification.parameters.regressor import massless, movers, pattern, regressor_of_body
-from kinetree.identification.parameters.terms import smooth_sign
+from kinetree.identification.parameters.regressor import massless, movers, pattern, regressor_of_body, smooth_sign
 from kinetree.identification.samples import LONGEST, is_motion, motion_of, parts, pieces
 from kinetree.identification.triangle import Triangle
 from kinetree.lazy import cached_property

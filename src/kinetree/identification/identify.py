@@ -22,7 +22,7 @@ from kinetree.identification.fit import Fit
 from kinetree.identification.mechanisms import ClosedLog, MechanismModel, check_constraints
 from kinetree.identification.nonlinear import Given, Nonlinear, motors_of
 from kinetree.identification.parameters.base import BaseParameters, base_parameters
-from kinetree.identification.parameters.terms import JointTerms
+from kinetree.identification.parameters.regressor import JointTerms
 from kinetree.identification.samples import as_log, once_and_again
 from kinetree.identification.triangle import on_one_thread
 from kinetree.logs.filter import Filter

@@ -26,7 +26,7 @@ from kinetree.identification.equations import KnownMass, QRFactors, RegressionMo
 from kinetree.identification.estimators import Equations, Estimator, LeastSquares, Prior, Solution
 from kinetree.identification.estimators.contract import solve
 from kinetree.identification.parameters.base import BaseParameters
-from kinetree.identification.parameters.terms import TERMS, JointMotion, smooth_sign
+from kinetree.identification.parameters.regressor import TERMS, JointMotion, smooth_sign
 from kinetree.identification.samples import pieces
 from kinetree.logs.samples import Samples
 from kinetree.robot import Robot

@@ -23,7 +23,7 @@ from kinetree.validation import Array
 
 if TYPE_CHECKING:
     from kinetree.identification.parameters.base import BaseParameters
-    from kinetree.identification.parameters.terms import JointTerms
+    from kinetree.identification.parameters.regressor import JointTerms
     from kinetree.robot import Robot
 
 LAGS = 20

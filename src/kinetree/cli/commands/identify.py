@@ -71,7 +71,7 @@ from kinetree.identification import (
 )
 from kinetree.identification.estimators import Estimator
 from kinetree.identification.nonlinear import motors_of
-from kinetree.identification.parameters.terms import OF_ROBOTS
+from kinetree.identification.parameters.regressor import OF_ROBOTS
 from kinetree.identification.report import joints
 from kinetree.identification.samples import repeated
 from kinetree.identification.validation import verdict

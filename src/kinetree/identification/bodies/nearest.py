@@ -20,7 +20,7 @@ from kinetree.identification.bodies.newton import (
 )
 from kinetree.identification.estimators.contract import Solution
 from kinetree.identification.parameters.base import BaseParameters
-from kinetree.identification.parameters.terms import TERMS
+from kinetree.identification.parameters.regressor import TERMS
 from kinetree.options import option, positive, value
 from kinetree.spatial import Inertia
 from kinetree.validation import Array, real_array

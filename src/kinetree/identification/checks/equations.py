@@ -11,8 +11,7 @@ import numpy as np
 from kinetree.identification.checks.samples import Seen, together
 from kinetree.identification.equations import RegressionModel
 from kinetree.identification.estimators.contract import integrated_times
-from kinetree.identification.parameters.regressor import positions
-from kinetree.identification.parameters.terms import smooth_sign
+from kinetree.identification.parameters.regressor import positions, smooth_sign
 from kinetree.identification.samples import Piece
 from kinetree.lazy import cached_property
 from kinetree.validation import Array

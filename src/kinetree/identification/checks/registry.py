@@ -20,7 +20,7 @@ from kinetree.logs.filter import Filter
 from kinetree.logs.findings import Check, Finding, Findings, Found, Stage, made
 
 if TYPE_CHECKING:
-    from kinetree.identification.parameters.terms import JointTerms
+    from kinetree.identification.parameters.regressor import JointTerms
     from kinetree.robot import Robot
 
 

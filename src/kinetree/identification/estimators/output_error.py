@@ -19,7 +19,7 @@ from kinetree.identification.estimators.contract import Equations, Prior, Soluti
 from kinetree.identification.estimators.instrumental import Instrumental
 from kinetree.identification.estimators.least_squares import LeastSquares
 from kinetree.identification.parameters.base import BaseParameters
-from kinetree.identification.parameters.terms import OF_ROBOTS
+from kinetree.identification.parameters.regressor import OF_ROBOTS
 from kinetree.identification.samples import PIECE, motion_of, parts
 from kinetree.logs.samples import Samples, measured
 from kinetree.options import count, flag
