@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -279,8 +278,16 @@ class PayloadTracker:
         self._first = np.diag(deviations**-2)
         self._weights = self.noise**-2
         shapes = {"tau": (robot.nv,), "A": (10, 10), "b": (10,), "first": (10, 10), "weights": (robot.nv,), "keep": ()}
-        page: Any = partial(_summed, robot, body, to_body.tolist(), sorted(moved))
-        self._step: Function = compile(robot, page, name="payload_update", shapes=shapes, fuse=True)
+
+        def updated(q: Any, v: Any, a: Any, tau: Any, A: Any, b: Any, first: Any, weights: Any, keep: Any) -> Any:
+            """Return the sums of the equations of all samples, with one more."""
+            Y = (columns_of_body(robot, body, q, v, a) @ to_body)[sorted(moved)]
+            left, weighted = (tau - robot.inverse_dynamics(q, v, a))[sorted(moved)], weights[sorted(moved), None] * Y
+            sums = np.tril(weighted.T @ Y)
+            more = sums + np.tril(sums, -1).T
+            return {"A": keep * A + (1.0 - keep) * first + more, "b": keep * b + weighted.T @ left}
+
+        self._step: Function = compile(robot, updated, name="payload_update", shapes=shapes, fuse=True)
         self.reset()
 
     def reset(self) -> None:
@@ -324,32 +331,3 @@ class PayloadTracker:
 
     def __repr__(self) -> str:
         return f"<PayloadTracker of {self.robot.name!r} at {self.frame!r}: {self.count} samples>"
-
-
-def _summed(
-    robot: Robot,
-    body: int,
-    to_body: list[list[float]],
-    moved: list[int],
-    q: Any,
-    v: Any,
-    a: Any,
-    tau: Any,
-    A: Any,
-    b: Any,
-    first: Any,
-    weights: Any,
-    keep: Any,
-) -> Any:
-    """Return the sums of the equations of all samples, with one more."""
-    own, left = columns_of_body(robot, body, q, v, a), robot.inverse_dynamics(q, v, a)
-    A = [[keep * A[i, j] + (1.0 - keep) * first[i, j] for j in range(10)] for i in range(10)]
-    b = [keep * x for x in b]
-    for k in moved:
-        row = [sum(own[k, i] * to_body[i][j] for i in range(10) if to_body[i][j] != 0.0) for j in range(10)]
-        weighted = [weights[k] * x for x in row]
-        for i in range(10):
-            b[i] = b[i] + weighted[i] * (tau[k] - left[k])
-            for j in range(i + 1):
-                A[i][j] = A[i][j] + weighted[i] * row[j]
-    return {"A": [[A[max(i, j)][min(i, j)] for j in range(10)] for i in range(10)], "b": b}

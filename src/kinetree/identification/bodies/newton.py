@@ -1,7 +1,7 @@
 """Newton's method for physically consistent inertias near the data and a prior.
 
-Mass somewhere in space has a positive definite pseudo-inertia, and every positive definite one is that of some body. It
-is linear in the ten parameters, so what the data say and the distance to the prior, the entropic divergence
+Mass somewhere in space has a positive definite pseudo-inertia, the second moments ``∫ [x; 1][x; 1]ᵀ dm``, and every
+positive definite one is that of some body. It is linear in the ten parameters, so what the data say and the distance to the prior, the entropic divergence
 ``tr(P_0⁻¹ P) − log det(P_0⁻¹ P) − 4``, make one convex function, which is self-concordant: Newton's method with damped
 steps finds its only minimum, stays physically consistent, and knows how far it is from the minimum.
 
@@ -32,22 +32,12 @@ BALL = 0.01
 """Mean square of each coordinate in such a ball where no link has a mass (m²)."""
 
 
-def _basis() -> Array:
-    """Return the pseudo-inertias of the ten unit parameters: (10, 4, 4)."""
-    out = np.zeros((10, 4, 4))
-    out[0, 3, 3] = 1.0
-    for k in range(3):
-        out[1 + k, k, 3] = out[1 + k, 3, k] = 1.0
-    for k, (i, j) in enumerate(((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2)), start=4):
-        if i == j:  # Σ = tr(I)/2 − I
-            out[k, :3, :3] = np.eye(3) / 2.0
-            out[k, i, i] -= 1.0
-        else:
-            out[k, i, j] = out[k, j, i] = -1.0
-    return out
-
-
-BASIS = _basis()
+BASIS = np.zeros((10, 4, 4))
+"""The pseudo-inertias of the ten unit parameters."""
+_I = np.eye(10)[:, [[4, 5, 7], [5, 6, 8], [7, 8, 9]]]
+BASIS[:, :3, :3] = np.trace(_I, axis1=1, axis2=2)[:, None, None] / 2.0 * np.eye(3) - _I
+BASIS[:, :3, 3] = BASIS[:, 3, :3] = np.eye(10)[:, 1:4]
+BASIS[0, 3, 3] = 1.0
 
 
 def pseudo_inertia(ten: Array) -> Array:
@@ -65,16 +55,10 @@ def pseudo_inertia(ten: Array) -> Array:
 
 
 def repaired(ten: Array, mass: float, least: float | None = None) -> Array:
-    """Return physically consistent inertial parameters (nb, 10) near these.
+    """Return physically consistent inertial parameters (nb, 10) near these; links without mass become balls of this.
 
-    Parameters
-    ----------
-    ten : (nb, 10) array
-    mass : float
-        Of the balls that links without mass become.
-    least : float, optional
-        The least eigenvalue of their pseudo-inertias, relative to those of a ball of the same mass and usual size. If
-        not given, eigenvalues below `THINNEST` become `THIN`, and points become such balls.
+    The least eigenvalue of pseudo-inertias is relative to those of a ball of the same mass and usual size. If it is not
+    given, eigenvalues below `THINNEST` become `THIN`, and points become such balls.
     """
     J = pseudo_inertia(ten)
     sizes = np.array([np.trace(j[:3, :3]) / (3.0 * j[3, 3]) for j in J if j[3, 3] > 0.0])
@@ -123,33 +107,15 @@ GROWTH, LEAST_GROWTH = 30.0, 1.01
 
 
 class Problem(NamedTuple):
-    """The function that is to be least: ``½ |A (x − x̂)|² + strength · Σ divergence(x_i, prior_i)``.
+    """The function that is to be least: ``½ |A (x − x̂)|² + strength · Σ divergence(x_i, prior_i)``."""
 
-    Attributes
-    ----------
-    A : (m, N) array
-        RegressionModel in units of their noise.
-    b : (m,) array
-        ``A x̂``.
-    bodies : int
-        The first ten parameters of each body.
-    positive : (k, N) array
-        Combinations ``u = C x`` that cannot be negative; their divergence is ``u/u_0 − log(u/u_0) − 1``.
-    weights : (k,) array
-        What these count.
-    prior : (N,) array
-        Of bodies that exist.
-    strength : float
-        One where the prior of the bodies is right up to a factor, roughly; 1/s² for relative deviations s.
-    """
-
-    A: Array
-    b: Array
-    bodies: int
-    positive: Array
-    weights: Array
-    prior: Array
-    strength: float
+    A: Array  # (m, N), equations in units of their noise
+    b: Array  # (m,), A x̂
+    bodies: int  # the first ten parameters of each body
+    positive: Array  # (k, N), combinations u = C x that are positive; their divergence is u/u_0 − log(u/u_0) − 1
+    weights: Array  # (k,), what these count
+    prior: Array  # (N,), of bodies that exist
+    strength: float  # one where the prior is right up to a factor, roughly; 1/s² for relative deviations s
 
     def condensed(self) -> Problem:
         """Return the same, up to a constant, with as many rows as parameters."""
@@ -196,14 +162,7 @@ class Problem(NamedTuple):
 
 
 class Consistent(NamedTuple):
-    """All parameters, of physically consistent bodies.
-
-    Attributes
-    ----------
-    parameters : (N,) array
-    gap : float
-        How far at most the function that was to be least is from its least value.
-    """
+    """All parameters (N,), of physically consistent bodies, and how far at most from the least value they are."""
 
     parameters: Array
     gap: float

@@ -1,4 +1,10 @@
-"""Minimal regressors as compiled functions: the independent columns only, as a matrix or without its zeros."""
+"""Joint terms, and minimal regressors as compiled functions: the independent columns, as a matrix or without zeros.
+
+A term is what a joint does by itself, linear in its parameters: rotor inertia, friction, springs, offsets. It has one
+parameter at each actuated entry of v, and a column with one entry; it is one row of `TERMS`: all that dynamics,
+documentation, the command line and pictures know of it. A column of the user's own has one parameter, and may have an
+entry for every entry of v.
+"""
 
 from __future__ import annotations
 
