@@ -1,9 +1,10 @@
 """Newton's method for physically consistent inertias near the data and a prior.
 
 Mass somewhere in space has a positive definite pseudo-inertia, the second moments ``∫ [x; 1][x; 1]ᵀ dm``, and every
-positive definite one is that of some body. It is linear in the ten parameters, so what the data say and the distance to the prior, the entropic divergence
-``tr(P_0⁻¹ P) − log det(P_0⁻¹ P) − 4``, make one convex function, which is self-concordant: Newton's method with damped
-steps finds its only minimum, stays physically consistent, and knows how far it is from the minimum.
+positive definite one is that of some body. It is linear in the ten parameters, so what the data say and the distance to
+the prior, the entropic divergence ``tr(P_0⁻¹ P) − log det(P_0⁻¹ P) − 4``, make one convex function, which is
+self-concordant: Newton's method with damped steps finds its only minimum, stays physically consistent, and knows how
+far it is from the minimum.
 
 References: Wensing, Kim and Slotine, "Linear matrix inequalities for physically consistent inertial parameter
 identification", IEEE RA-L 3(1), 2018; Lee, Wensing and Park, "Geometric robot dynamic identification: a convex
