@@ -200,12 +200,12 @@ class Nonlinear(RegressionModel):
         trial.pattern = [np.append(x, [0] * further) for x, further in zip(self.linear, more, strict=True)]
         found, R = np.exp((self.slowest + self.fastest) / 2.0), trial.factors(log).R
         for k, index in self.coefficient.items():
-            m, left = len(self.linear[k]), []
+            m, left = len(self.linear[k]), np.zeros(count)
             for j in range(count):
                 block = np.delete(R[k], np.s_[m : m + count], axis=1)
                 block[:, np.flatnonzero(self.linear[k] == index)[0]] = R[k][:, m + j]
-                x = np.linalg.qr(block, mode="r")
-                left.append(abs(x[-1, -1]) if len(x) == x.shape[1] else 0.0)
+                x = np.asarray(np.linalg.qr(block, mode="r"))
+                left[j] = abs(x[-1, -1]) if len(x) == x.shape[1] else 0.0
             found[k] = speeds[int(np.argmin(left)), k]
         return np.asarray(found)
 

@@ -53,7 +53,7 @@ class Triangle:
                 return
         block = np.empty((len(self.R) + len(A), A.shape[1]), order="F")
         block[: -len(A)], block[-len(A) :] = self.R, A
-        self._P, self._squares = np.linalg.qr(block, mode="r"), np.eye(A.shape[1])
+        self._P, self._squares = np.asarray(np.linalg.qr(block, mode="r")), np.eye(A.shape[1])
         diagonal, sizes = np.abs(self._P.diagonal()), np.linalg.norm(self._P, axis=0)
         regular = len(diagonal) == len(sizes) and (diagonal > REGULAR * sizes).all()
         self._inverse = inverse_of(self._P) if regular else np.zeros((0, 0))
