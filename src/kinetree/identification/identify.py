@@ -17,10 +17,10 @@ from kinetree.identification.checks.equations import JointEquations
 from kinetree.identification.checks.estimate import Estimated
 from kinetree.identification.checks.registry import Examined, run_checks
 from kinetree.identification.equations import NINE, RegressionModel, loads_in
-from kinetree.identification.estimators import Equations, Estimator, LeastSquares, Prior
+from kinetree.identification.estimators import Equations, Estimator, LeastSquares, Prior, Solution
 from kinetree.identification.fit import Fit
 from kinetree.identification.mechanisms import ClosedLog, MechanismModel, check_constraints
-from kinetree.identification.nonlinear import Given, Nonlinear, motors_of
+from kinetree.identification.nonlinear import Given, Motors, Nonlinear, motors_of
 from kinetree.identification.parameters.base import BaseParameters, base_parameters
 from kinetree.identification.parameters.regressor import JointTerms
 from kinetree.identification.samples import as_log, once_and_again
@@ -126,7 +126,10 @@ def identify(
     mech, robot = (None, robot) if isinstance(robot, Robot) else (robot, robot.tree)
     if robot.nv == 0:
         raise ArgumentError(f"{robot.name} has no joint that moves: there is nothing to identify")
-    _check_values(by, bodies)
+    if not hasattr(by, "fit") or isinstance(by, type):
+        raise ArgumentError(f"by is {by!r}, it must be an estimator, such as Robust()")
+    if not isinstance(bodies, Bodies | None):
+        raise ArgumentError(f"bodies is {bodies!r}, it must be Bodies(…), or None")
     base = _base(robot, terms, smoothing, tolerance)
     motors = motors_of(robot, motor_constants) if motor_constants else {}
     speeds = None if stribeck_speed is None else of_joints(robot, "stribeck_speed", stribeck_speed)
@@ -137,7 +140,7 @@ def identify(
         )
     log = as_log(log, filter, check=check)
     model = _model(mech, base, speeds, motors, log)
-    (log, again), prior = once_and_again(log), prior_of(base, known or {})
+    (log, again), prior = once_and_again(log), _prior(base, known or {}, NINE * len(model.loads))
     found = Findings()
     if check:
         currents = [robot.v_names[k] for k in motors]
@@ -154,39 +157,29 @@ def identify(
     if check and mech is None:
         plain = RegressionModel(base, model.stribeck_speed, model.loads)
         found += run_checks("equations", Examined(JointEquations(seen, plain), factors, by.exact_motion)).enforce()
-    prior = prior.wider(np.zeros(NINE * len(model.loads)), np.full(NINE * len(model.loads), np.inf))
-    nearest = None if bodies is None else (lambda solution: bodies.nearest(base, solution).parameters)
+
+    def nearest(solution: Solution) -> Consistent:
+        if bodies is None:
+            return Consistent(base.representative(solution.values[: base.dimension]), np.nan)
+        return bodies.nearest(base, solution)
+
     equations = Equations(model, again, factors, nearest)
     if isinstance(model, Nonlinear):
         equations, solution = model.fitted(by, equations, prior)
     else:
         solution = by.fit(equations, prior)
-    near = Consistent(base.representative(solution.values[: base.dimension]), np.nan)
-    if bodies is not None:
-        near = bodies.nearest(base, solution)
-    fit = Fit(model, equations.factors, solution, near)
+    fit = Fit(model, equations.factors, solution, nearest(solution))
     if check:
-        result = Estimated(base, equations.factors, solution, near.parameters, fit.motor_constants)
+        result = Estimated(base, equations.factors, solution, fit.parameters, fit.motor_constants)
         found += run_checks("estimate", result).enforce() if by.exact_motion else ()
         found += run_checks("bodies", result).enforce() if bodies is not None else ()
     fit.checks = found
     return fit
 
 
-def _check_values(by: Any, bodies: Any) -> None:
-    """Raise `ArgumentError` where something else is given than a value of the kind that is asked for."""
-    for name, given, fits, like in (
-        ("by", by, hasattr(by, "fit") and not isinstance(by, type), "an estimator, such as Robust()"),
-        ("bodies", bodies, bodies is None or isinstance(bodies, Bodies), "Bodies(…), or None"),
-    ):
-        if not fits:
-            raise ArgumentError(f"{name} is {given!r}, it must be {like}")
-
-
 def _base(
     robot: Robot, terms: JointTerms | BaseParameters, smoothing: float | None, tolerance: float
 ) -> BaseParameters:
-    """Return the base parameters with these terms."""
     if not isinstance(terms, BaseParameters):
         return base_parameters(robot, terms, smoothing=smoothing, tolerance=tolerance)
     if terms.robot != robot or smoothing is not None:
@@ -194,13 +187,7 @@ def _base(
     return terms
 
 
-def _model(
-    mech: Mechanism | None,
-    base: BaseParameters,
-    speeds: Any,
-    motors: Mapping[int, tuple[float, float]],
-    log: Any,
-) -> RegressionModel:
+def _model(mech: Mechanism | None, base: BaseParameters, speeds: Any, motors: Motors, log: Any) -> RegressionModel:
     """Return what makes equations of samples."""
     loads, sliding = loads_in(base.robot, log), "stribeck" in base.joint_terms
     if speeds is not None and not sliding:
@@ -217,6 +204,20 @@ def _model(
     return MechanismModel(mech, base, speeds)
 
 
+def _prior(base: BaseParameters, known: Mapping[str, float], further: int) -> Prior:
+    """Return what is known before, by the names of base parameters; nothing of so many further ones."""
+    values, deviations = np.append(base.of(), np.zeros(further)), np.full(base.dimension + further, np.inf)
+    if not isinstance(known, Mapping):
+        raise ArgumentError(f"known is {known!r}: give standard deviations by names, {{'damping of joint1': 0.1}}")
+    for name, s in known.items():
+        if name not in base.names:
+            raise ArgumentError(_not_known(base, name))
+        if not (isinstance(s, Real) and s >= 0.0):
+            raise ArgumentError(f"known[{name!r}] is {s!r}: a standard deviation is a number, and cannot be negative")
+        deviations[base.names.index(name)] = s
+    return Prior(values, deviations)
+
+
 def _not_known(base: BaseParameters, name: str) -> str:
     """Return why nothing can be known of a parameter of this name."""
     if name not in base.all_names:
@@ -228,17 +229,3 @@ def _not_known(base: BaseParameters, name: str) -> str:
         f"{name!r} is identifiable only together with others, in {listed(parts, 3)}: give what is known of these; by "
         "itself it stays near this robot's, as the spread of Bodies says"
     )
-
-
-def prior_of(base: BaseParameters, known: Mapping[str, float]) -> Prior:
-    """Return what is known before, by the names of base parameters."""
-    deviations = np.full(base.dimension, np.inf)
-    if not isinstance(known, Mapping):
-        raise ArgumentError(f"known is {known!r}: give standard deviations by names, {{'damping of joint1': 0.1}}")
-    for name, s in known.items():
-        if name not in base.names:
-            raise ArgumentError(_not_known(base, name))
-        if not (isinstance(s, Real) and s >= 0.0):
-            raise ArgumentError(f"known[{name!r}] is {s!r}: a standard deviation is a number, and cannot be negative")
-        deviations[base.names.index(name)] = s
-    return Prior(base.of(), deviations)

@@ -53,6 +53,10 @@ Given = str | Sequence[str] | Mapping[str, tuple[float, float] | None]
 """Joints with unknown motor constants: "all"; names; or by name a value and its standard deviation, or None."""
 
 
+Motors = Mapping[int, tuple[float, float]]
+"""What is known of unknown motor constants, a value and its deviation, by the entry of v."""
+
+
 class MotorConstants(NamedTuple):
     """Estimated motor constants.
 
@@ -77,8 +81,8 @@ class MotorConstants(NamedTuple):
         return "motor constants: " + ", ".join(f"{name} {number(x)} ± {number(s, 2)}" for name, x, s in each)
 
 
-def motors_of(robot: Robot, given: Given) -> dict[int, tuple[float, float]]:
-    """Return what is known of each unknown motor constant, a value and its deviation, by its entry of v."""
+def motors_of(robot: Robot, given: Given) -> Motors:
+    """Return what is known of each unknown motor constant."""
     model, found = robot.model, dict[int, tuple[float, float]]()
     actuated = {body.joint_name: [k for k in body.v_index if k in model.actuated] for body in model.leading}
     if isinstance(given, str) and given != "all":
@@ -116,11 +120,7 @@ class Nonlinear(RegressionModel):
     """Speeds (j, nv), whose columns are in the place of D."""
 
     def __init__(
-        self,
-        base: BaseParameters,
-        stribeck_speed: Array | None,
-        loads: Sequence[KnownMass],
-        motors: Mapping[int, tuple[float, float]],
+        self, base: BaseParameters, stribeck_speed: Array | None, loads: Sequence[KnownMass], motors: Motors
     ) -> None:
         super().__init__(base, stribeck_speed, loads)
         sliding = [] if stribeck_speed is not None else sorted(k for term, k in base.places if term == "stribeck")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 
 from kinetree.errors import ArgumentError
+from kinetree.identification.bodies.newton import Consistent
 from kinetree.identification.equations import QRFactors, RegressionModel
 from kinetree.identification.samples import LONGEST
 from kinetree.identification.triangle import inverse_of
@@ -100,7 +101,7 @@ class Equations:
     model: RegressionModel
     log: Any
     factors: QRFactors
-    consistent: Callable[[Solution], Array] | None = None  # to all parameters, of physically consistent bodies
+    nearest: Callable[[Solution], Consistent] | None = None  # to physically consistent bodies
 
 
 class Estimator(Protocol):

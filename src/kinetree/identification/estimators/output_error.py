@@ -110,6 +110,7 @@ class OutputError:
                 "known by their mass alone"
             )
         base, recorded = equations.model.base, [*parts(equations.log)]
+        nearest = equations.nearest
         homeless = [*(term for term in base.joint_terms if term not in OF_ROBOTS), *base.own_columns]
         if homeless:
             raise ArgumentError(f"{', '.join(map(repr, homeless))} cannot be simulated: no robot has them")
@@ -124,8 +125,7 @@ class OutputError:
             moved = np.inf if before is None else np.abs(found.values - before)
             if (moved <= MOVED * np.sqrt(np.diag(found.covariance))).all() or not (found.noise > least).any():
                 return found
-            consistent = equations.consistent
-            there = base.representative(found.values) if consistent is None else consistent(found)
+            there = base.representative(found.values) if nearest is None else nearest(found).parameters
             here, simulated = self._moved(base, here, there, found.noise, recorded, simulated)
             before = found.values
         raise KinetreeError(
