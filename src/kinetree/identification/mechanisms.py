@@ -17,7 +17,7 @@ import numpy as np
 from kinetree.errors import ArgumentError, listed
 from kinetree.identification.equations import RegressionModel
 from kinetree.identification.samples import parts
-from kinetree.logs.findings import Found
+from kinetree.logs.findings import Found, named
 from kinetree.logs.samples import Samples
 from kinetree.robot.mechanism_positions import check_closed
 from kinetree.validation import Array, real_array
@@ -97,13 +97,9 @@ def check_constraints(mech: Mechanism) -> None:
 
 
 class ClosedLog:
-    """A log whose motions are those of a closed mechanism, without the forces of joints that none drives.
+    """A log of the motions of a closed mechanism, without the forces of joints that none drives.
 
-    Attributes
-    ----------
-    apart : (nv,) array
-        How far the closed configurations are from the recorded ones: root mean squares (rad, m), of the motion where
-        they are most.
+    `apart` (nv,) are root mean squares (rad, m) from the recorded configurations, in the motion where they are largest.
     """
 
     def __init__(self, mech: Mechanism, log: Any) -> None:
@@ -123,7 +119,7 @@ def open_loops(at: Seen) -> Iterator[Found]:
     mech, apart = at.log.mech, at.log.apart
     units = np.where(mech.model.turning, 1.0, mech.length)
     if (there := apart > OPEN * units).any():
-        names = tuple(name for name, is_there in zip(mech.tree.v_names, there, strict=True) if is_there)
+        names = named(mech.tree, there)
         yield Found(
             f"the positions of {listed(names)} are up to {(apart / units).max():.2g} (rad, or times the mechanism's "
             "length) from where the loops are closed: is the zero of an encoder, or a length, another one?",
@@ -133,15 +129,7 @@ def open_loops(at: Seen) -> Iterator[Found]:
 
 
 def closed(mech: Mechanism, motion: Samples) -> Samples:
-    """Return a motion in which all constraints hold, next to the recorded one.
-
-    Velocities and accelerations are those that the independent ones make.
-
-    Raises
-    ------
-    ArgumentError
-        If positions were not measured; if the mechanism cannot be closed.
-    """
+    """Return the motion next to a recorded one in which all constraints hold, with rates of the independent ones."""
     tree = mech.tree
     q = real_array("q", motion.q, tree.nq)
     lost: Array = np.isnan(q.reshape(-1, tree.nq)).sum(axis=0)
