@@ -11,8 +11,7 @@ from kinetree.errors import ArgumentError, listed
 from kinetree.excitation.problem import Problem
 from kinetree.excitation.search import Found
 from kinetree.identification.equations import RegressionModel
-from kinetree.identification.estimators.contract import Prior, solve
-from kinetree.identification.nonlinear import UNIDENTIFIABLE
+from kinetree.identification.estimators.contract import Prior, deviations, solve
 from kinetree.identification.parameters.base import BaseParameters
 from kinetree.identification.parameters.regressor import smooth_sign
 from kinetree.identification.samples import Samples
@@ -189,5 +188,4 @@ def _expected(
     with one_thread():
         A, _ = RegressionModel(base).factors(record).stacked(noise)
     _, covariance, null = solve(A, np.zeros(len(A)), Prior(np.zeros(n), np.full(n, np.inf)))
-    none = np.abs(null).max(axis=0, initial=0.0) > UNIDENTIFIABLE
-    return A, covariance, np.where(none, np.inf, np.sqrt(np.diag(covariance)))
+    return A, covariance, deviations(covariance, null)

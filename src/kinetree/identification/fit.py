@@ -10,7 +10,7 @@ import numpy as np
 from kinetree.identification.bodies.newton import Consistent
 from kinetree.identification.equations import NINE, QRFactors, RegressionModel
 from kinetree.identification.estimators import Solution
-from kinetree.identification.nonlinear import UNIDENTIFIABLE, Nonlinear
+from kinetree.identification.nonlinear import Nonlinear
 from kinetree.lazy import cached_property, lazy_methods
 from kinetree.logs.findings import Findings
 from kinetree.signatures import told
@@ -121,10 +121,13 @@ class Fit:
         if isinstance(rows, Nonlinear):
             self.motor_constants = rows.motor_constants(solution, self.consistent_values)
             self.stribeck_std = rows.speed_deviations(solution)
-        self._solution = solution
-        parts = np.abs(solution.unidentifiable).max(axis=0, initial=0.0)
-        std = np.where(parts > UNIDENTIFIABLE, np.inf, np.sqrt(np.diag(solution.covariance)))
-        self.std, self.held_loads = std[:n], _held(rows, solution, std, self.consistent_values)
+        self._solution, self.std = solution, solution.std[:n]
+        self.held_loads: tuple[HeldLoad, ...] = ()
+        if rows.loads:
+            columns = solution.values[n:], solution.std[n:], solution.others(self.consistent_values)
+            nines = zip(*(x[: NINE * len(rows.loads)].reshape(-1, NINE) for x in columns), strict=True)
+            names, each = rows.robot.body_names, zip(rows.loads, nines, strict=True)
+            self.held_loads = tuple(HeldLoad(names[load.body], load.mass, *nine) for load, nine in each)
 
     @property
     def unidentifiable(self) -> tuple[str, ...]:
@@ -247,14 +250,3 @@ class Fit:
 
     def __repr__(self) -> str:
         return f"<Fit of {self.base.robot.name!r}: {self.base.dimension} base parameters from {self.count} samples>"
-
-
-def _held(rows: RegressionModel, solution: Solution, std: Array, consistent_values: Array) -> tuple[HeldLoad, ...]:
-    """Return what was estimated of loads whose masses alone were known."""
-    if not rows.loads:
-        return ()
-    n = rows.base.dimension
-    columns = solution.values[n:], std[n:], solution.others(consistent_values)
-    nines = zip(*(x[: NINE * len(rows.loads)].reshape(-1, NINE) for x in columns), strict=True)
-    names = rows.robot.body_names
-    return tuple(HeldLoad(names[load.body], load.mass, *nine) for load, nine in zip(rows.loads, nines, strict=True))

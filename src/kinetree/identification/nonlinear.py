@@ -24,7 +24,7 @@ import numpy as np
 from kinetree.errors import ArgumentError, KinetreeError, listed, unknown_name
 from kinetree.identification.equations import KnownMass, QRFactors, RegressionModel
 from kinetree.identification.estimators import Equations, Estimator, LeastSquares, Prior, Solution
-from kinetree.identification.estimators.contract import solve
+from kinetree.identification.estimators.contract import UNIDENTIFIABLE, solve
 from kinetree.identification.parameters.base import BaseParameters
 from kinetree.identification.parameters.regressor import TERMS, JointMotion, smooth_sign
 from kinetree.identification.samples import pieces
@@ -38,9 +38,6 @@ STEPS, WHOLE_STEPS = 50, 10
 
 STILL, MOVED = 1e-12, 1e-2
 """Convergence: changes relative to the size, or in standard deviations."""
-
-UNIDENTIFIABLE = 1e-3
-"""A parameter with such a part, relative to its effect, in a direction that changes no force is unidentifiable."""
 
 SPEEDS_TRIED, SLOWEST = 13, 0.01
 """How many Stribeck speeds are tried for the start, since there are local minima, and the part of a joint's greatest
@@ -302,15 +299,14 @@ class Nonlinear(RegressionModel):
         """Return the constants that were estimated, and what is likeliest with other base parameters."""
         if not self.constant:
             return None
-        own, std = list(self.constant.values()), np.sqrt(np.diag(solution.covariance))
+        own, names = list(self.constant.values()), tuple(self.robot.v_names[k] for k in self.constant)
         near = solution.others(consistent_values)[-len(own) :]
-        return MotorConstants(tuple(self.robot.v_names[k] for k in self.constant), solution.values[own], std[own], near)
+        return MotorConstants(names, solution.values[own], solution.std[own], near)
 
     def speed_deviations(self, solution: Solution) -> Array | None:
         """Return the standard deviations of the Stribeck speeds (nv,): infinite where unidentifiable, or at an end."""
         if not self.speed:
             return None
-        own, relative = list(self.speed.values()), np.zeros(self.robot.nv)
-        std, parts = np.sqrt(np.diag(solution.covariance)), np.abs(solution.unidentifiable).max(axis=0, initial=0.0)
-        relative[list(self.speed)] = np.where((parts[own] > UNIDENTIFIABLE) | (std[own] == 0.0), np.inf, std[own])
+        own, relative = solution.std[list(self.speed.values())], np.zeros(self.robot.nv)
+        relative[list(self.speed)] = np.where(own == 0.0, np.inf, own)
         return np.asarray(relative * np.asarray(self.stribeck_speed))

@@ -205,9 +205,7 @@ def identify_payload(
     for warning in few(factors):
         warn_user(warning.message, LogWarning)
     found = by.fit(Equations(rows, again, factors), Prior(np.zeros(10), np.full(10, np.inf)))
-    unidentifiable = np.abs(found.unidentifiable).max(axis=0, initial=0.0) > 1e-3
-    std = np.where(unidentifiable, np.inf, np.sqrt(np.diag(found.covariance)))
-    return Payload(nearest_body(found.information, found.values), found.values, std, found.noise)
+    return Payload(nearest_body(found.information, found.values), found.values, found.std, found.noise)
 
 
 class PayloadTracker:

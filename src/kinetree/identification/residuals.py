@@ -49,7 +49,7 @@ class ResidualSums:
     @property
     def counts(self) -> Array:
         """Numbers of samples (nv,) with an equation of the joint."""
-        return self._sums[0, 1, 1]
+        return np.asarray(self._sums[0, 1, 1])
 
     @property
     def rms(self) -> Array:

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 RANK_TOLERANCE = 1e-10
 """Directions of the scaled parameters whose effect is below this, relative to the greatest, are unidentifiable."""
 
+UNIDENTIFIABLE = 1e-3
+"""A parameter with such a part, relative to its effect, in a direction that changes no force is unidentifiable."""
+
 PRIOR_FLOOR = 1e-8
 """A prior counts as much as this at least, relative to the data: exact data would drown it in rounding."""
 
@@ -79,6 +82,11 @@ class Solution(NamedTuple):
     unidentifiable: Array  # (r, n), orthonormal: directions, in units of their effects, that change no force
     information: Array  # (m, n), the equations A and the prior in units of their noise: AᵀA is Fisher's information
     times: Array  # (nv,), integrated autocorrelation time of each joint's residual, in samples
+
+    @property
+    def std(self) -> Array:
+        """Standard deviations (n,) of the parameters, infinite of unidentifiable ones."""
+        return deviations(self.covariance, self.unidentifiable)
 
     def others(self, first: Array) -> Array:
         """Return the likeliest values of the parameters behind the first ones where these have other values."""
@@ -138,6 +146,12 @@ def solve(A: Array, b: Array, prior: Prior) -> tuple[Array, Array, Array]:
     factor, directions = np.zeros((len(x0), n)), np.zeros((len(null), len(x0)))
     factor[free], directions[:, free] = inverse / scale[free, None], null
     return x0 + factor @ R[:, -1], factor @ factor.T, directions
+
+
+def deviations(covariance: Array, unidentifiable: Array) -> Array:
+    """Return the standard deviations (n,) of parameters, infinite of those in directions that change no force."""
+    parts = np.abs(unidentifiable).max(axis=0, initial=0.0)
+    return np.where(parts > UNIDENTIFIABLE, np.inf, np.sqrt(np.diag(covariance)))
 
 
 def _inverse(R: Array) -> tuple[Array, Array]:
