@@ -12,10 +12,8 @@ from numpy.typing import ArrayLike
 from kinetree.errors import ArgumentError, listed, unknown_name
 from kinetree.identification.bodies.nearest import Bodies
 from kinetree.identification.bodies.newton import Consistent
-from kinetree.identification.checks import samples as of_samples
-from kinetree.identification.checks.equations import JointEquations
-from kinetree.identification.checks.estimate import Estimated
-from kinetree.identification.checks.registry import Examined, run_checks
+from kinetree.identification.checks import evidence
+from kinetree.identification.checks.registry import run_checks
 from kinetree.identification.equations import NINE, RegressionModel, loads_in
 from kinetree.identification.estimators import Equations, Estimator, LeastSquares, Prior, Solution
 from kinetree.identification.fit import Fit
@@ -25,9 +23,8 @@ from kinetree.identification.parameters.base import BaseParameters, base_paramet
 from kinetree.identification.parameters.regressor import JointTerms
 from kinetree.identification.samples import as_log, once_and_again
 from kinetree.identification.triangle import on_one_thread
-from kinetree.logs.filter import Filter
 from kinetree.logs.findings import Findings
-from kinetree.logs.samples import of_joints
+from kinetree.logs.samples import Filter, of_joints
 from kinetree.robot import Robot
 
 if TYPE_CHECKING:
@@ -144,7 +141,7 @@ def identify(
     found = Findings()
     if check:
         currents = [robot.v_names[k] for k in motors]
-        seen = of_samples.seen(robot, again if mech is None else ClosedLog(mech, again), currents)
+        seen = evidence.seen(robot, again if mech is None else ClosedLog(mech, again), currents)
         found = run_checks("samples" if mech is None else "closed", seen).enforce()
     factors = model.factors(log)
     if (left := factors.counts.sum()) < model.dimension:
@@ -156,7 +153,7 @@ def identify(
         )
     if check and mech is None:
         plain = RegressionModel(base, model.stribeck_speed, model.loads)
-        found += run_checks("equations", Examined(JointEquations(seen, plain), factors, by.exact_motion)).enforce()
+        found += run_checks("equations", evidence.Examined(seen, plain, factors, by.exact_motion)).enforce()
 
     def nearest(solution: Solution) -> Consistent:
         if bodies is None:
@@ -170,7 +167,7 @@ def identify(
         solution = by.fit(equations, prior)
     fit = Fit(model, equations.factors, solution, nearest(solution))
     if check:
-        result = Estimated(base, equations.factors, solution, fit.parameters, fit.motor_constants)
+        result = evidence.Estimated(base, equations.factors, solution, fit.parameters, fit.motor_constants)
         found += run_checks("estimate", result).enforce() if by.exact_motion else ()
         found += run_checks("bodies", result).enforce() if bodies is not None else ()
     fit.checks = found

@@ -18,9 +18,8 @@ from kinetree.identification.parameters.grouping import matrix_of, transfer
 from kinetree.identification.parameters.regressor import columns_of_body, movers, regressor_of_body
 from kinetree.identification.samples import as_log, motion_of, once_and_again, pieces
 from kinetree.identification.triangle import on_one_thread
-from kinetree.logs.filter import Filter
 from kinetree.logs.findings import LogWarning
-from kinetree.logs.samples import Samples, of_joints
+from kinetree.logs.samples import Filter, Samples, of_joints
 from kinetree.model import WORLD
 from kinetree.robot import Robot
 from kinetree.spatial import Inertia

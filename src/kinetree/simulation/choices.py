@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from kinetree.errors import ArgumentError, unknown_name
+from kinetree.errors import ArgumentError
 from kinetree.functions.wrenches import named_wrenches
 from kinetree.integrators import Integrator
 from kinetree.model import Model
-from kinetree.options import count, option, value
+from kinetree.options import option, value
 from kinetree.robot.robot import Robot
+from kinetree.stepping import SIZES, Kept, kept_names
 from kinetree.validation import Array, real_array
 
 if TYPE_CHECKING:
@@ -21,8 +22,12 @@ if TYPE_CHECKING:
 
     from kinetree.robot.mechanism import Mechanism
 
-SIZES = {"q": "nq", "v": "nv", "a": "nv", "tau": "nv", "f": "nrows"}
-"""What can be kept, and of which length it is; the last one is a mechanism's."""
+T = TypeVar("T")
+
+
+def chosen(kind: Callable[[Any], T], given: Any) -> T:
+    """Return a choice as a value: what is none is its first field."""
+    return given if isinstance(given, kind) else kind(given)  # type: ignore[arg-type]
 
 
 @value
@@ -63,11 +68,6 @@ class Forces:
         "one more than there are steps then",
     )
 
-    @classmethod
-    def of(cls, given: Any) -> Forces:
-        """Return forces; an array or a dict is that of the joints."""
-        return given if isinstance(given, Forces) else cls(given)
-
     def arrays(self, robot: Robot | Mechanism) -> dict[str, Any]:
         """Return what is given of ``tau`` and ``f_ext``, as arrays."""
         found = {"tau": self.tau, "f_ext": self.f_ext}
@@ -99,31 +99,17 @@ def _named_forces(robot: Robot, given: Mapping[str, Any]) -> Array:
     return tau
 
 
-def _names(name: str, given: Any) -> tuple[str, ...]:
-    names = given.replace(",", " ").split() if isinstance(given, str) else given
-    if not isinstance(names, Sequence) or not all(isinstance(x, str) for x in names):
-        raise ArgumentError(f"record takes names out of {', '.join(SIZES)}, or a kt.Record; not {given!r}")
-    return _known("record", names)
-
-
-def _known(what: str, names: Any) -> tuple[str, ...]:
-    for name in names:
-        if name not in SIZES:
-            raise ArgumentError(f"{what}: {unknown_name('quantity', str(name), SIZES)}")
-    return tuple(names)
-
-
 def _memory(name: str, given: Any) -> Any:
     if not isinstance(given, Mapping):
         raise ArgumentError(f"out takes a dict of arrays by {', '.join(SIZES)}; {type(given).__name__} was given")
-    arrays = [given[x] for x in _known("out", given)]
+    arrays = [given[x] for x in kept_names(name, [*map(str, given)])]
     if any(np.shares_memory(x, y) for k, x in enumerate(arrays) for y in arrays[:k]):
         raise ArgumentError("out: two of the arrays share memory, so one result would overwrite the other")
     return given
 
 
 @value
-class Record:
+class Record(Kept):
     """What a simulation keeps, how often, and in whose memory: `simulate` with ``record=…``.
 
     Examples
@@ -134,29 +120,11 @@ class Record:
     (11, 6)
     """
 
-    names: str | Sequence[str] = option(
-        default=("q", "v"),
-        kw_only=False,
-        check=_names,
-        help='out of "q", "v", "a", "tau" (the joint forces of motors: given ones and a controller\'s) and, of a '
-        'mechanism, "f" (the forces of the constraints); q and v are kept always',
-    )
-    every: int = option(
-        default=1,
-        check=count,
-        help="keep every so many steps; the initial state is kept too. The state at the end is in ``trajectory.end`` "
-        "where it is not the last that is kept",
-    )
     out: Mapping[str, Array] | None = option(
         default=None,
         check=_memory,
         help="memory for what is kept, by name: float64 of shape (..., 1 + steps // every, n)",
     )
-
-    @classmethod
-    def of(cls, given: Any) -> Record:
-        """Return what to keep; names alone are kept at each step."""
-        return given if isinstance(given, Record) else cls(given)
 
     def sizes(self, model: Model, integrator: Integrator, steps: int) -> dict[str, int]:
         """Return what is kept of so many steps, and the length of each."""
