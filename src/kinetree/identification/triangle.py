@@ -24,9 +24,6 @@ REGULAR = 1e-7
 STRONG = 1e4
 """Rows that are so much stronger than those that R is made of, in squares, need another one."""
 
-WHOLE = 32
-"""Columns of a factor that is inverted as one."""
-
 
 class Triangle:
     """R with ``RᵀR = Σ AᵀA`` of all pieces A, as precise as by Householder's reflections.
@@ -56,24 +53,12 @@ class Triangle:
         self._P, self._squares = np.asarray(np.linalg.qr(block, mode="r")), np.eye(A.shape[1])
         diagonal, sizes = np.abs(self._P.diagonal()), np.linalg.norm(self._P, axis=0)
         regular = len(diagonal) == len(sizes) and (diagonal > REGULAR * sizes).all()
-        self._inverse = inverse_of(self._P) if regular else np.zeros((0, 0))
+        self._inverse = np.linalg.inv(self._P) if regular else np.zeros((0, 0))
 
     @property
     def R(self) -> Array:
         """The triangular factor, with as many rows as columns or fewer."""
         return np.asarray(np.linalg.cholesky(self._squares).T @ self._P) if len(self._inverse) else self._P
-
-
-def inverse_of(R: Array) -> Array:
-    """Return the inverse of a triangular factor, by halves: NumPy's does not know where the zeros are."""
-    n = len(R)
-    if n <= WHOLE:
-        return np.asarray(np.linalg.inv(R))
-    out, k = np.zeros((n, n)), n // 2
-    first, last = out[:k, :k], out[k:, k:]
-    first[:], last[:] = inverse_of(R[:k, :k]), inverse_of(R[k:, k:])
-    out[:k, k:] = -first @ R[:k, k:] @ last
-    return out
 
 
 def on_one_thread(function: F) -> F:

@@ -5,7 +5,7 @@ What a model lacks, it lacks for a while: `correlation_times` says how many resi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -14,8 +14,6 @@ import numpy as np
 from kinetree.errors import ArgumentError
 from kinetree.identification.bodies.newton import Consistent
 from kinetree.identification.equations import QRFactors, RegressionModel
-from kinetree.identification.samples import LONGEST
-from kinetree.identification.triangle import inverse_of
 from kinetree.validation import Array
 
 if TYPE_CHECKING:
@@ -43,9 +41,6 @@ SIGNIFICANT = 4.5
 
 CLIP = 4.0
 """Residuals beyond so many standard deviations count as these in correlations."""
-
-FEW_LAGS = 8
-"""Autocorrelations that are looked at first."""
 
 
 class Prior(NamedTuple):
@@ -160,7 +155,7 @@ def _inverse(R: Array) -> tuple[Array, Array]:
     Frobenius' norms bound the singular values: these are computed only where the bounds leave the rank open.
     """
     if (np.diag(R) != 0.0).all():
-        inverse = inverse_of(R)
+        inverse = np.linalg.inv(R)
         if np.linalg.norm(inverse) * np.linalg.norm(R) * RANK_TOLERANCE < 1.0:
             return inverse, np.zeros((0, len(R)))
     U, sizes, Vt = np.linalg.svd(R)
@@ -176,48 +171,40 @@ def decorrelated(equations: Equations, fit: Callable[[Array], Solution]) -> Solu
 
 
 def correlation_times(rows: RegressionModel, log: Any, values: Array, noise: Array) -> Array:
-    """Return the integrated autocorrelation time of each joint's residual, in samples: at least one.
+    """Return the integrated autocorrelation time of each joint's residual, in samples: at least one."""
+    return integrated_times(rows.residuals_of_motions(log, values), noise)
+
+
+def integrated_times(motions: Iterable[Array], noise: Array) -> Array:
+    """Return the integrated autocorrelation times (nv,) of the residuals (n, nv) of some motions.
 
     It is ``1 + 2 Σ ρ_k`` over the autocorrelations of the residuals, up to where they are no longer significant: of
     each joint, or of all together where those of one are not, since one filter has made them.
     References: Sokal, "Monte Carlo methods in statistical mechanics", 1997, section 3; Geyer, "Practical Markov chain
     Monte Carlo", 1992, for where to end.
     """
-    return integrated_times(lambda: rows.residuals_of_motions(log, values), noise)
-
-
-def integrated_times(motions: Callable[[], Iterable[Array]] | Sequence[Array], noise: Array) -> Array:
-    """Return the same of residuals (n, nv) of some motions, which are read once or twice."""
-    for lags in (FEW_LAGS, LONGEST):
-        total, count = np.zeros((0, len(noise))), np.zeros(len(noise))
-        for e in motions() if callable(motions) else motions:
-            there = e != 0.0  # others were not measured, or are friction at rest
-            seen = there.sum(axis=0)
-            e = np.clip(e - e.sum(axis=0) / np.maximum(seen, 1), -CLIP * noise, CLIP * noise) * there
-            short, total = sorted((_autocovariance(e, lags), total), key=len)
-            total = total.copy()
-            total[: len(short)] += short
-            count += seen
-        if not len(total):
-            raise ArgumentError(
-                "the log is empty when it is read again: give a list, or a function that returns an iterator"
-            )
-        rho = total / np.maximum(total[0], np.finfo(float).tiny)
-        rho = np.column_stack([rho, rho @ count / max(count.sum(), 1.0)])
-        pairs = rho[1:-1:2] + rho[2::2]
-        bound = SIGNIFICANT / np.sqrt(np.maximum(np.append(count, count.sum()), 1.0))
-        going_on = np.logical_and.accumulate(pairs > bound, axis=0)
-        if not going_on[-1:].any():  # seldom are residuals alike for longer
-            break
+    total, count = np.zeros((0, len(noise))), np.zeros(len(noise))
+    for e in motions:
+        there = e != 0.0  # others were not measured, or are friction at rest
+        seen = there.sum(axis=0)
+        e = np.clip(e - e.sum(axis=0) / np.maximum(seen, 1), -CLIP * noise, CLIP * noise) * there
+        short, total = sorted((_autocovariance(e), total), key=len)
+        total[: len(short)] += short
+        count += seen
+    if not len(total):
+        raise ArgumentError(
+            "the log is empty when it is read again: give a list, or a function that returns an iterator"
+        )
+    rho = total / np.maximum(total[0], np.finfo(float).tiny)
+    rho = np.column_stack([rho, rho @ count / max(count.sum(), 1.0)])
+    pairs = rho[1:-1:2] + rho[2::2]
+    bound = SIGNIFICANT / np.sqrt(np.maximum(np.append(count, count.sum()), 1.0))
+    going_on = np.logical_and.accumulate(pairs > bound, axis=0)
     times = 1.0 + 2.0 * (pairs * going_on).sum(axis=0)
     return np.asarray(np.where(going_on[:1, :-1].any(axis=0), times[:-1], times[-1]))
 
 
-def _autocovariance(e: Array, lags: int) -> Array:
-    """Return the sums (1 + lags, nv) of products of residuals with those 0, 1, 2, … samples later, or all there are."""
-    n = len(e)
-    e = np.ascontiguousarray(e.T)
-    if lags == FEW_LAGS:
-        return np.array([np.einsum("ij,ij->i", e[:, k:], e[:, : n - k]) for k in range(min(1 + lags, n))])
-    size = 1 << (2 * n - 1).bit_length()
-    return np.asarray(np.fft.irfft(np.abs(np.fft.rfft(e, size)) ** 2, size)[:, :n].T)
+def _autocovariance(e: Array) -> Array:
+    """Return the sums (n, nv) of products of residuals with those 0, 1, 2, … samples later."""
+    size = 1 << (2 * len(e) - 1).bit_length()
+    return np.asarray(np.fft.irfft(np.abs(np.fft.rfft(e.T, size)) ** 2, size)[:, : len(e)].T)
