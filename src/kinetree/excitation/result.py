@@ -14,9 +14,9 @@ from kinetree.identification.equations import RegressionModel
 from kinetree.identification.estimators.contract import Prior, deviations, solve
 from kinetree.identification.parameters.base import BaseParameters
 from kinetree.identification.parameters.regressor import smooth_sign
-from kinetree.identification.samples import Samples
 from kinetree.identification.triangle import one_thread
 from kinetree.lazy import cached_property
+from kinetree.logs.samples import Samples
 from kinetree.motions.paths import Sample
 from kinetree.motions.trajectory import Trajectory
 from kinetree.tables import Cells, number

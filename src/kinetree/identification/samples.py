@@ -12,16 +12,11 @@ import numpy as np
 
 from kinetree.errors import ArgumentError
 from kinetree.logs.recording import Recording
-from kinetree.logs.samples import Filter
-from kinetree.logs.samples import Samples as Samples
-from kinetree.logs.samples import measured as measured
+from kinetree.logs.samples import Filter, Samples
 from kinetree.motions.trajectory import Trajectory
 from kinetree.options import given
 from kinetree.robot import Robot
 from kinetree.validation import real_array
-
-Piece = Samples
-"""Some samples of one motion, as arrays."""
 
 PIECE = 1024
 """Samples that are worked on at once."""

@@ -37,7 +37,9 @@ class Triangle:
     """
 
     def __init__(self, columns: int) -> None:
-        self._P, self._inverse, self._squares = np.zeros((0, columns)), np.zeros((0, 0)), np.eye(columns)
+        self._P: Array = np.zeros((0, columns))
+        self._inverse: Array = np.zeros((0, 0))
+        self._squares = np.eye(columns)
 
     @np.errstate(over="ignore", invalid="ignore")  # what is so large is too strong
     def add(self, A: Array) -> None:

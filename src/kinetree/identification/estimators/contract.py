@@ -155,7 +155,7 @@ def _inverse(R: Array) -> tuple[Array, Array]:
     Frobenius' norms bound the singular values: these are computed only where the bounds leave the rank open.
     """
     if (np.diag(R) != 0.0).all():
-        inverse = np.linalg.inv(R)
+        inverse = np.asarray(np.linalg.inv(R), dtype=np.float64)
         if np.linalg.norm(inverse) * np.linalg.norm(R) * RANK_TOLERANCE < 1.0:
             return inverse, np.zeros((0, len(R)))
     U, sizes, Vt = np.linalg.svd(R)
