@@ -55,7 +55,7 @@ class Triangle:
         self._P, self._squares = np.asarray(np.linalg.qr(block, mode="r")), np.eye(A.shape[1])
         diagonal, sizes = np.abs(self._P.diagonal()), np.linalg.norm(self._P, axis=0)
         regular = len(diagonal) == len(sizes) and (diagonal > REGULAR * sizes).all()
-        self._inverse = np.linalg.inv(self._P) if regular else np.zeros((0, 0))
+        self._inverse = np.asarray(np.linalg.inv(self._P), np.float64) if regular else np.zeros((0, 0))
 
     @property
     def R(self) -> Array:
