@@ -11,7 +11,8 @@ from kinetree.identification.bodies.newton import Consistent
 from kinetree.identification.equations import NINE, QRFactors, RegressionModel
 from kinetree.identification.estimators import Solution
 from kinetree.identification.nonlinear import Nonlinear
-from kinetree.lazy import cached_property, lazy_methods
+from kinetree.identification.signatures import ReportAndValidation
+from kinetree.lazy import cached_property, lazy_method
 from kinetree.logs.findings import Findings
 from kinetree.signatures import told
 from kinetree.tables import Cells, number
@@ -22,11 +23,6 @@ if TYPE_CHECKING:
     from rich.console import JustifyMethod
 
     from kinetree import Robot  # with all methods
-    from kinetree.identification import report as pages
-    from kinetree.identification import validation
-else:
-    pages = lazy_methods("kinetree.identification.report", told)
-    validation = lazy_methods("kinetree.identification.validation", told)
 
 RENAMED = {"residual": "validate(log)", "untold": "unidentifiable"}
 
@@ -59,7 +55,7 @@ class HeldLoad(NamedTuple):
         return f"load of {number(self.mass)} kg on {self.link}: centre of mass at {number(x)}, {number(y)}, {number(z)}"
 
 
-class Fit:
+class Fit(ReportAndValidation):
     """Estimated parameters of a robot, with their uncertainty: the result of `Robot.identify`.
 
     Attributes
@@ -99,10 +95,10 @@ class Fit:
     """
 
     checks = Findings()
-    report = pages.report
-    validate = validation.validate
 
-    if not TYPE_CHECKING:
+    if not TYPE_CHECKING:  # of modules above, imported at first use
+        report = lazy_method("kinetree.identification.report", "report", told)
+        validate = lazy_method("kinetree.identification.validation", "validate", told)
 
         def __getattr__(self, name):
             if name in RENAMED:
