@@ -175,18 +175,13 @@ class RegressionModel:
         return np.stack([Y @ whole[columns] for Y, columns in zip(rows, self.pattern, strict=True)], axis=-1)
 
     def residuals(self, log: Any, values: Array) -> Iterator[Array]:
-        """Yield the residuals ``τ − Y π`` (n, nv), piece by piece."""
-        for rows, tau in self.equations(log):
-            yield tau - self.predicted(rows, values)
-
-    def residuals_of_motions(self, log: Any, values: Array) -> Iterator[Array]:
-        """Yield the residuals (n, nv) of each motion, of its first `LONGEST` samples, until there are `ENOUGH`."""
+        """Yield ``τ − Y π`` (n, nv) of each motion, of its first `LONGEST` samples, until there are `ENOUGH`."""
         total = 0
         for part in parts(log):
             seen, count = [], 0
-            for e in self.residuals(part, values):
-                seen.append(e)
-                count += len(e)
+            for rows, tau in self.equations(part):
+                seen.append(tau - self.predicted(rows, values))
+                count += len(tau)
                 if count >= LONGEST:
                     break
             if count:

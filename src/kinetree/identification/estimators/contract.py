@@ -1,6 +1,6 @@
 """What every estimator takes and returns: equations, what is known before, and estimates with their covariance.
 
-What a model lacks, it lacks for a while: `correlation_times` says how many residuals count as one.
+What a model lacks, it lacks for a while: `integrated_times` says how many residuals count as one.
 """
 
 from __future__ import annotations
@@ -166,13 +166,8 @@ def _inverse(R: Array) -> tuple[Array, Array]:
 def decorrelated(equations: Equations, fit: Callable[[Array], Solution]) -> Solution:
     """Return a fit by integrated autocorrelation times, that counts residuals which are alike as so many fewer."""
     found = fit(np.ones(len(equations.factors.R)))
-    times = correlation_times(equations.model, equations.log, found.values, found.noise)
+    times = integrated_times(equations.model.residuals(equations.log, found.values), found.noise)
     return fit(times) if (times > 1.0).any() else found
-
-
-def correlation_times(rows: RegressionModel, log: Any, values: Array, noise: Array) -> Array:
-    """Return the integrated autocorrelation time of each joint's residual, in samples: at least one."""
-    return integrated_times(rows.residuals_of_motions(log, values), noise)
 
 
 def integrated_times(motions: Iterable[Array], noise: Array) -> Array:

@@ -191,10 +191,10 @@ class _Linearised(RegressionModel):
                 rows = columns[i : i + PIECE] * there[..., None]
                 yield list(rows.swapaxes(0, 1)), np.where(there, right[i : i + PIECE], 0.0)
 
-    def residuals_of_motions(self, log: Any, values: Array) -> Iterator[Array]:
+    def residuals(self, log: Any, values: Array) -> Iterator[Array]:
         """Yield the residuals (n, nv) of each motion."""
         for motion in log:
-            yield np.concatenate([*self.residuals([motion], values)])
+            yield np.concatenate([tau - self.predicted(rows, values) for rows, tau in self.equations([motion])])
 
 
 def _distance(recorded: list[Samples], simulated: list[Samples], noise: Array) -> float:

@@ -93,10 +93,10 @@ class Robust:
 
 def _median_noise(equations: Equations, values: Array) -> Array:
     """Return the standard deviations of normal residuals with the same median size."""
-    sizes = [
-        [np.median(x[x > 0.0]) if x.any() else np.nan for x in np.abs(e).T]
-        for e in equations.model.residuals(equations.log, values)
-    ]
+    model, sizes = equations.model, []
+    for rows, tau in model.equations(equations.log):
+        e = np.abs(tau - model.predicted(rows, values))
+        sizes.append([np.median(x[x > 0.0]) if x.any() else np.nan for x in e.T])
     middle = [np.median(x[np.isfinite(x)]) if np.isfinite(x).any() else 0.0 for x in np.array(sizes).T]
     return np.array(middle) / NORMAL_QUARTILE
 
