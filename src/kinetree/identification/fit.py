@@ -195,39 +195,33 @@ class Fit(ReportAndValidation):
 
     def of_joints(self) -> dict[str, list[float | None]]:
         """Return what was estimated of joints beside base parameters, for each entry of v, None where it was not."""
-        out: dict[str, list[float | None]] = {}
+        columns: dict[str, dict[str, float]] = {}
+        v_names = self.base.robot.v_names
         if (found := self.motor_constants) is not None:
             for name, own in (("motor_constant", found.values), ("motor_constant_std", found.std)):
-                by_joint = dict(zip(found.joints, own.tolist(), strict=True))
-                out[name] = [by_joint.get(joint) for joint in self.base.robot.v_names]
+                columns[name] = dict(zip(found.joints, own.tolist(), strict=True))
         if self.stribeck_std is not None and self.stribeck_speed is not None:
-            estimated = [("stribeck", k) in self.base.places for k in range(len(self.stribeck_std))]
+            sliding = [k for term, k in self.base.places if term == "stribeck"]
             for name, own in (("stribeck_speed", self.stribeck_speed), ("stribeck_std", self.stribeck_std)):
-                out[name] = [x if there else None for x, there in zip(own.tolist(), estimated, strict=True)]
-        return out
+                columns[name] = {v_names[k]: float(own[k]) for k in sliding}
+        return {name: [own.get(joint) for joint in v_names] for name, own in columns.items()}
 
     def to_dict(self) -> dict[str, Any]:
         """Return what was estimated, for JSON: of joints, of base parameters, and of loads."""
-        of_joints = {
-            "noise": self.noise.tolist(),
-            "correlation_time": self.correlation_time.tolist(),
-            **self.of_joints(),
-        }
-        names = ("parameter", "estimate", "std", "before", "consistent")
-        columns = self.base.combinations, self.values, self.std, self.base.of(), self.consistent_values
-        loads = [x._asdict() | {"values": x.values.tolist(), "std": x.std.tolist()} for x in self.held_loads]
-        for x in loads:
-            del x["consistent"]
+        noise, times = self.noise.tolist(), self.correlation_time.tolist()
+        joints = {"name": self.base.robot.v_names, "noise": noise, "correlation_time": times, **self.of_joints()}
+        numbers = self.values, self.std, self.base.of(), self.consistent_values
+        columns = ("parameter", "estimate", "std", "before", "consistent"), (self.base.combinations, *numbers)
         return {
             "robot": self.base.robot.name,
             "samples": self.count,
-            "joints": [
-                {"name": name} | {key: own[k] for key, own in of_joints.items()}
-                for k, name in enumerate(self.base.robot.v_names)
-            ],
-            "parameters": [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)],
+            "joints": [dict(zip(joints, row, strict=True)) for row in zip(*joints.values(), strict=True)],
+            "parameters": [dict(zip(columns[0], row, strict=True)) for row in zip(*columns[1], strict=True)],
             "unidentifiable": list(self.unidentifiable),
-            "held_loads": loads,
+            "held_loads": [
+                {"link": x.link, "mass": x.mass, "values": x.values.tolist(), "std": x.std.tolist()}
+                for x in self.held_loads
+            ],
         }
 
     def __str__(self) -> str:
