@@ -71,21 +71,19 @@ def holding(robot: Robot, log: Any, frame: str, inertia: Inertia | float) -> Sam
     >>> bool(abs(tau - robot.inverse_dynamics(q, v, a) - log.load).max() < 1e-9)
     True
     """
-    rows = PayloadModel(robot, frame)
+    motion, rows = motion_of(log), PayloadModel(robot, frame)
+    shape = np.shape(motion.tau)
     if isinstance(inertia, Real):
-        held = np.zeros((*np.shape(motion_of(log).tau)[:-1], robot.nb))
-        before = motion_of(log).held
-        held += 0.0 if before is None else np.asarray(before, dtype=float)
+        held = np.zeros((*shape[:-1], robot.nb)) if motion.held is None else np.array(motion.held, dtype=float)
         if held[..., rows.body].any():
             raise ArgumentError(f"{robot.body_names[rows.body]} holds a load in this motion already")
         held[..., rows.body] = positive("the mass of a load", inertia)
-        return motion_of(log)._replace(held=held)
-    ten = np.array(inertia, dtype=float)
-    found = [
-        rows.all_columns(piece) @ ten + (0.0 if piece.load is None else piece.load) for piece in pieces(robot, (log,))
-    ]
-    motion = motion_of(log)
-    return motion._replace(load=np.concatenate([np.zeros((0, robot.nv)), *found]).reshape(np.shape(motion.tau)))
+        return motion._replace(held=held)
+    load, ten = [np.zeros((0, robot.nv))], np.array(inertia, dtype=float)
+    for piece in pieces(robot, motion):
+        own = rows.predicted(rows.columns(piece), ten)
+        load.append(own if piece.load is None else own + piece.load)
+    return motion._replace(load=np.concatenate(load).reshape(shape))
 
 
 class PayloadModel(RegressionModel):
@@ -99,12 +97,8 @@ class PayloadModel(RegressionModel):
 
     def columns(self, piece: Samples) -> list[Array]:
         """Return the rows of each entry of v."""
-        Y = self.all_columns(piece)
+        Y = np.asarray(self._function(piece.q, piece.v, piece.a) @ self._to_body)
         return [Y[:, k, : len(columns)] for k, columns in enumerate(self.pattern)]
-
-    def all_columns(self, piece: Samples) -> Array:
-        """Return the regressor (n, nv, 10)."""
-        return np.asarray(self._function(piece.q, piece.v, piece.a) @ self._to_body)
 
 
 def place_of(robot: Robot, frame: str) -> tuple[int, Array, set[int]]:
