@@ -17,8 +17,8 @@ import numpy as np
 from kinetree.identification.checks.columns import Mistakes
 from kinetree.identification.checks.evidence import Examined
 from kinetree.identification.checks.least_squares import System
-from kinetree.identification.samples import Piece
 from kinetree.logs.findings import Found, of_joints
+from kinetree.logs.samples import Samples
 from kinetree.validation import Array
 
 EXACT = 1e-6  # residuals below this part of the forces' spread are rounding, or that of filters
@@ -193,13 +193,13 @@ class Lack:
         return found, system.noise
 
 
-def _standing(piece: Piece, slow: Array) -> Array:
+def _standing(piece: Samples, slow: Array) -> Array:
     """Return where joints stand still (n, nv), as the samples say, or by their speeds."""
     standing = (np.abs(piece.v) <= slow) * 1.0
     return np.asarray(standing if piece.standing is None else np.maximum(standing, piece.standing))
 
 
-def _shifted(piece: Piece, delay: float) -> Piece:
+def _shifted(piece: Samples, delay: float) -> Samples:
     """Return the same with the forces of later times; joints stand still where those are not known."""
     if delay == 0.0:
         return piece
