@@ -11,8 +11,8 @@ from helpers.programs import traced
 from kinetree.backends.c import kernels as c_kernels
 from kinetree.backends.c import spelling as c_spelling
 from kinetree.backends.c.kernels.elementwise import emit_elementwise
+from kinetree.backends.llvm.ir import Lanes
 from kinetree.backends.llvm.kernels import ARRAY_KERNELS
-from kinetree.backends.llvm.lanes import Lanes
 from kinetree.backends.llvm.straight_line import SPELLING, spelled
 from kinetree.derivatives import PARTIALS
 from kinetree.errors import ArgumentError

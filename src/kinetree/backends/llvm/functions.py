@@ -5,8 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
-from kinetree.backends.llvm.ir import Body, function
-from kinetree.backends.llvm.lanes import Lanes, hex_literal
+from kinetree.backends.llvm.ir import Body, Lanes, function, hex_literal
 from kinetree.backends.llvm.prefetch import lines_ahead
 from kinetree.backends.llvm.scratch import ScratchLayout
 from kinetree.backends.llvm.straight_line import Access, emit_region

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kinetree.backends.llvm import polls
-from kinetree.backends.llvm.ir import Body, function
-from kinetree.backends.llvm.lanes import Lanes
+from kinetree.backends.llvm.ir import Body, Lanes, function
 from kinetree.backends.llvm.routines import Routines
 from kinetree.backends.llvm.scratch import ALIGNMENT, NestedLayout
 from kinetree.backends.llvm.straight_line import Access, StraightLine

@@ -10,8 +10,7 @@ from collections.abc import Sequence
 
 from kinetree.backends.base import Steps, Stops, check_legal
 from kinetree.backends.llvm.functions import fill_function
-from kinetree.backends.llvm.ir import Body, function
-from kinetree.backends.llvm.lanes import Lanes
+from kinetree.backends.llvm.ir import Body, Lanes, function
 from kinetree.backends.llvm.loops import Values, places
 from kinetree.backends.llvm.module import OPERATIONS, REGION_OPERATIONS, legal_operations, with_head
 from kinetree.backends.llvm.routines import Routines

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kinetree.backends.llvm.ir import Body
-from kinetree.backends.llvm.lanes import Lanes
+from kinetree.backends.llvm.ir import Body, Lanes
 from kinetree.lowering.plan import Area, Cell, Plan
 
 ALIGNMENT = 64  # of the scratch, and of every area in it

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from kinetree.backends.base import check_legal
-from kinetree.backends.llvm.ir import Body, function
-from kinetree.backends.llvm.lanes import Lanes
+from kinetree.backends.llvm.ir import Body, Lanes, function
 from kinetree.backends.llvm.module import OPERATIONS, REGION_OPERATIONS, legal_operations, module_text
 from kinetree.backends.llvm.routines import Routines
 from kinetree.backends.llvm.scratch import ScratchLayout

@@ -7,8 +7,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 
-from kinetree.backends.llvm.ir import Body, function
-from kinetree.backends.llvm.lanes import Lanes
+from kinetree.backends.llvm.ir import Body, Lanes, function
 from kinetree.backends.llvm.prefetch import Line, block_bytes, prefetch
 from kinetree.backends.llvm.scratch import ScratchLayout
 from kinetree.backends.llvm.transpose import Transpose, row_pointers

@@ -8,7 +8,7 @@ from typing import Any
 
 import llvmlite.binding as llvm
 
-from kinetree.backends.llvm.lanes import ITEM_BYTES
+from kinetree.backends.llvm.ir import ITEM_BYTES
 
 # LLVM's effort in selecting instructions. Measured on RNEA of a humanoid: level 2 costs more time and gives no
 # faster code, level 0 gives code several times slower.

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from kinetree.backends.llvm.ir import Body, function
-from kinetree.backends.llvm.lanes import Lanes
+from kinetree.backends.llvm.ir import Body, Lanes, function
 from kinetree.backends.llvm.prefetch import CACHE_LINE, LINES_AHEAD, block_bytes, prefetch
 
 MAX_COLUMNS = 4  # wider tiles need more shuffles that cross 256-bit halves; narrower ones more loads and stores

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from kinetree.backends.llvm.ir import Body, function
-from kinetree.backends.llvm.lanes import Lanes
+from kinetree.backends.llvm.ir import Body, Lanes, function
 from kinetree.backends.llvm.straight_line import append, spelled
 from kinetree.graph import Program
 from kinetree.graph.elementary import RARE_ABOVE

@@ -15,9 +15,8 @@ from __future__ import annotations
 import math
 
 from kinetree.backends.angles import COSINE, FRACTION_BITS, LIMIT, PARTS, ROUND, SINE, TWO_OVER_PI
-from kinetree.backends.llvm.ir import Body, function
+from kinetree.backends.llvm.ir import Body, Lanes, function, hex_literal
 from kinetree.backends.llvm.kernels.elementwise import load
-from kinetree.backends.llvm.lanes import Lanes, hex_literal
 
 _TABLE_BYTES = 168  # with zeros above, for the smallest exponent: the window of 32 bytes never leaves the table
 
