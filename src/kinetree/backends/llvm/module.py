@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from kinetree.backends.llvm.functions import fill_function, plan_functions
 from kinetree.backends.llvm.kernels import ARRAY_KERNELS
 from kinetree.backends.llvm.loops import emit_map, emit_repeat
 from kinetree.backends.llvm.routines import Emitter, Routines
 from kinetree.backends.llvm.scratch import ScratchLayout
-from kinetree.backends.llvm.straight_line import SPELLING
+from kinetree.backends.llvm.straight_line import SPELLING, fill_function, plan_functions
 from kinetree.backends.llvm.target import Target, target_machine
 from kinetree.graph.ops import OPS
 from kinetree.lowering.plan import Plan

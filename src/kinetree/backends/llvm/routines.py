@@ -5,11 +5,10 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from kinetree.backends.llvm.functions import plan_functions
 from kinetree.backends.llvm.ir import Body, Lanes, function
 from kinetree.backends.llvm.kernels import ARRAY_KERNELS
 from kinetree.backends.llvm.scratch import NestedLayout, ScratchLayout
-from kinetree.backends.llvm.straight_line import Access
+from kinetree.backends.llvm.straight_line import Access, plan_functions
 from kinetree.backends.llvm.target import Target
 from kinetree.graph import Program
 from kinetree.graph.array_operations import ArrayOperation
