@@ -14,10 +14,9 @@ from kinetree.backends.base import check_legal
 from kinetree.backends.llvm.ir import Body, Lanes, function
 from kinetree.backends.llvm.module import OPERATIONS, REGION_OPERATIONS, legal_operations, module_text
 from kinetree.backends.llvm.routines import Routines
-from kinetree.backends.llvm.rows import Input, Output, Rows, distances
 from kinetree.backends.llvm.scratch import ScratchLayout
 from kinetree.backends.llvm.target import Target
-from kinetree.backends.llvm.transpose import gather_rows, rows_to_lanes, tile_columns
+from kinetree.backends.llvm.transpose import Input, Output, Rows, distances, gather_rows, rows_to_lanes, tile_columns
 from kinetree.graph import Program
 from kinetree.lowering.build import lower
 from kinetree.lowering.plan import Plan
