@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import llvmlite
 
 from kinetree.backends.base import Backend, ObjectCode, Steps
-from kinetree.backends.llvm.load import LoadedObject, load
-from kinetree.backends.llvm.target import Target
+from kinetree.backends.llvm.target import LoadedObject, Target, load
 from kinetree.glue import entry
 from kinetree.graph import Program
 from kinetree.locks import importing
