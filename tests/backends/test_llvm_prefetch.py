@@ -12,9 +12,9 @@ import pytest
 from helpers.kernels import HOST, run_batch, run_single, same_bits
 from helpers.programs import traced
 from helpers.sampling import cover
-from kinetree.backends.llvm.batch import batch_ir
 from kinetree.backends.llvm.compile import object_code
 from kinetree.backends.llvm.ir import ITEM_BYTES, Lanes
+from kinetree.backends.llvm.module import batch_ir
 from kinetree.backends.llvm.prefetch import CACHE_LINE, DISTANCE, LINES_AHEAD, lines_ahead
 from kinetree.backends.llvm.scratch import ScratchLayout
 from kinetree.lowering.build import lower

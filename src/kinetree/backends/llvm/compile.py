@@ -8,10 +8,9 @@ import llvmlite.binding as llvm
 
 from kinetree import locks
 from kinetree.backends.base import ObjectCode, Steps
-from kinetree.backends.llvm.batch import batch_ir
+from kinetree.backends.llvm.module import batch_ir, single_ir
 from kinetree.backends.llvm.pieces import pieces
 from kinetree.backends.llvm.scan import scan_ir
-from kinetree.backends.llvm.single import single_ir
 from kinetree.backends.llvm.target import Target, target_machine
 from kinetree.graph import Program
 
