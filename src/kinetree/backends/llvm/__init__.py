@@ -41,8 +41,8 @@ class LLVM(Backend):
 
     def compile_single(self, program: Program, dtype: str) -> ObjectCode:
         """See `Backend.compile_single`; with the entries that bring their own scratch."""
-        from kinetree.backends.llvm.c_entry import entries_ir
         from kinetree.backends.llvm.compile import compile_single
+        from kinetree.backends.llvm.polls import entries_ir
 
         def entries(scratch: int) -> str:
             return entries_ir(program, scratch)
