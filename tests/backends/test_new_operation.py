@@ -10,7 +10,7 @@ from helpers.kernels import run_batch, run_single, same_bits, small_regions
 from helpers.programs import traced
 from kinetree.backends.c import kernels as c_kernels
 from kinetree.backends.c import spelling as c_spelling
-from kinetree.backends.c.kernels.elementwise import emit_elementwise
+from kinetree.backends.c.kernels import emit_elementwise
 from kinetree.backends.llvm.ir import Lanes
 from kinetree.backends.llvm.kernels import ARRAY_KERNELS
 from kinetree.backends.llvm.straight_line import SPELLING, spelled
