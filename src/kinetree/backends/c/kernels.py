@@ -7,8 +7,7 @@ from collections.abc import Callable
 from functools import partial
 
 from kinetree.backends.angles import COSINE, FRACTION_BITS, LIMIT, PARTS, ROUND, SINE, TWO_OVER_PI
-from kinetree.backends.c.emitted import Emitted
-from kinetree.backends.c.names import ITEM
+from kinetree.backends.c.names import ITEM, Emitted
 from kinetree.backends.c.spelling import in_double, number, spelled_helpers
 from kinetree.graph import Program, elementary
 from kinetree.graph.elementary import RARE_ABOVE

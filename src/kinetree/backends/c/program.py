@@ -9,8 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 
-from kinetree.backends.c.emitted import Emitted, routine_name
-from kinetree.backends.c.names import parameter_names
+from kinetree.backends.c.names import Emitted, parameter_names, routine_name
 from kinetree.backends.c.spelling import SPELLING, literal, spelled_helpers
 from kinetree.graph import Program
 from kinetree.graph.array_operations import ArrayOperation

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from kinetree.backends.c.emitted import Emitted, Routine, routine_name
 from kinetree.backends.c.kernels import ARRAY_KERNELS
+from kinetree.backends.c.names import Emitted, Routine, routine_name
 from kinetree.backends.c.program import emit_program
 from kinetree.backends.c.spelling import SPELLING
 from kinetree.backends.c.templates import filled
