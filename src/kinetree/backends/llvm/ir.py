@@ -146,3 +146,44 @@ def function(signature: str, body: Body, *, internal: bool = True) -> str:
     if signature.startswith("void"):
         body.line("ret void")
     return f"define {linkage}{signature} #0 {{\nentry:\n{body}\n}}\n"
+
+
+class Values:
+    """Loads, stores and choices of values of these lanes, which lie side by side in memory."""
+
+    def __init__(self, lanes: Lanes) -> None:
+        self.lanes = lanes
+        self.truth = f"<{lanes.count} x i1>" if lanes.count > 1 else "i1"
+        self.true = "splat (i1 true)" if lanes.count > 1 else "true"
+
+    def pointer(self, b: Body, base: str, index: str | int) -> str:
+        """Return a pointer to the value of this index."""
+        return b(f"getelementptr {self.lanes.type}, ptr {base}, i64 {index}")
+
+    def load(self, b: Body, base: str, index: str | int) -> str:
+        """Load the value of this index."""
+        return b(f"load {self.lanes.type}, ptr {self.pointer(b, base, index)}, align {self.lanes.alignment}")
+
+    def store(self, b: Body, value: str, base: str, index: str | int) -> None:
+        """Store the value of this index."""
+        place = self.pointer(b, base, index)
+        b.line(f"store {self.lanes.type} {value}, ptr {place}, align {self.lanes.alignment}")
+
+    def splat(self, b: Body, scalar: str) -> str:
+        """Return the value that has this scalar in every lane."""
+        kind = self.lanes.type
+        one = b(f"insertelement {kind} poison, {self.lanes.scalar} {scalar}, i64 0")
+        return b(f"shufflevector {kind} {one}, {kind} poison, <{self.lanes.count} x i32> zeroinitializer")
+
+    def any(self, b: Body, truth: str) -> str:
+        """Return whether a truth value holds in some lane."""
+        return self._reduced(b, "or", truth)
+
+    def all(self, b: Body, truth: str) -> str:
+        """Return whether a truth value holds in all lanes."""
+        return self._reduced(b, "and", truth)
+
+    def _reduced(self, b: Body, how: str, truth: str) -> str:
+        if self.lanes.count == 1:
+            return truth
+        return b(f"call i1 @llvm.vector.reduce.{how}.v{self.lanes.count}i1({self.truth} {truth})")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kinetree.backends.llvm import polls
-from kinetree.backends.llvm.ir import Body, Lanes, function
+from kinetree.backends.llvm.ir import Body, Lanes, Values, function
 from kinetree.backends.llvm.routines import Routines
-from kinetree.backends.llvm.scratch import ALIGNMENT, NestedLayout
+from kinetree.backends.llvm.scratch import NestedLayout, places
 from kinetree.backends.llvm.straight_line import Access, StraightLine
 from kinetree.graph.array_operations import ArrayOperation
 from kinetree.graph.loops import Map, Repeat
@@ -191,53 +191,3 @@ def emit_map(routines: Routines, name: str, operation: ArrayOperation, lanes: La
         b.line(f"call void @{name}bodyconstants({arguments})")  # some may be results
         b.line(f"call void @{name}body({arguments})")
     return function(_SIGNATURE.format(name), b), size
-
-
-class Values:
-    """Loads, stores and choices of values of these lanes, which lie side by side in memory."""
-
-    def __init__(self, lanes: Lanes) -> None:
-        self.lanes = lanes
-        self.truth = f"<{lanes.count} x i1>" if lanes.count > 1 else "i1"
-        self.true = "splat (i1 true)" if lanes.count > 1 else "true"
-
-    def pointer(self, b: Body, base: str, index: str | int) -> str:
-        """Return a pointer to the value of this index."""
-        return b(f"getelementptr {self.lanes.type}, ptr {base}, i64 {index}")
-
-    def load(self, b: Body, base: str, index: str | int) -> str:
-        """Load the value of this index."""
-        return b(f"load {self.lanes.type}, ptr {self.pointer(b, base, index)}, align {self.lanes.alignment}")
-
-    def store(self, b: Body, value: str, base: str, index: str | int) -> None:
-        """Store the value of this index."""
-        place = self.pointer(b, base, index)
-        b.line(f"store {self.lanes.type} {value}, ptr {place}, align {self.lanes.alignment}")
-
-    def splat(self, b: Body, scalar: str) -> str:
-        """Return the value that has this scalar in every lane."""
-        kind = self.lanes.type
-        one = b(f"insertelement {kind} poison, {self.lanes.scalar} {scalar}, i64 0")
-        return b(f"shufflevector {kind} {one}, {kind} poison, <{self.lanes.count} x i32> zeroinitializer")
-
-    def any(self, b: Body, truth: str) -> str:
-        """Return whether a truth value holds in some lane."""
-        return self._reduced(b, "or", truth)
-
-    def all(self, b: Body, truth: str) -> str:
-        """Return whether a truth value holds in all lanes."""
-        return self._reduced(b, "and", truth)
-
-    def _reduced(self, b: Body, how: str, truth: str) -> str:
-        if self.lanes.count == 1:
-            return truth
-        return b(f"call i1 @llvm.vector.reduce.{how}.v{self.lanes.count}i1({self.truth} {truth})")
-
-
-def places(*sizes: int) -> tuple[list[int], int]:
-    """Return aligned offsets of blocks of these sizes, and their total size."""
-    offsets, total = [], 0
-    for size in sizes:
-        offsets.append(total)
-        total += -(-size // ALIGNMENT) * ALIGNMENT
-    return offsets, total

@@ -10,7 +10,6 @@ from __future__ import annotations
 import ctypes
 import os
 
-from kinetree.backends.llvm import polls
 from kinetree.graph import Program
 from kinetree.graph.loops import Repeat
 from kinetree.graph.ops import OPS
@@ -153,7 +152,7 @@ no.memory:
 
 def entries_ir(program: Program, scratch: int) -> str:
     """Return LLVM IR that defines the entries and calls ``kt_single``, which needs so many bytes of scratch."""
-    inputs, outputs, is_long = program.inputs, program.outputs, polls.has_long_loop(program)
+    inputs, outputs, is_long = program.inputs, program.outputs, has_long_loop(program)
     names = [f"%p{k}" for k in range(len(inputs) + len(outputs))]
     lines = []
     for area, pointers in (("ins", names[: len(inputs)]), ("outs", names[len(inputs) :])):
@@ -165,5 +164,5 @@ def entries_ir(program: Program, scratch: int) -> str:
     lines += [f"  %status = call i32 @{run}(ptr %ins, ptr %outs)", "  ret i32 %status"]
     body, parameters = "\n".join(lines), ", ".join(f"ptr {name}" for name in names)
     code = _ON_STACK if scratch <= STACK_SCRATCH else _ON_HEAP
-    text = code.format(run=run, scratch=scratch, more=scratch + 64) + (polls.RUN if is_long else "")
+    text = code.format(run=run, scratch=scratch, more=scratch + 64) + (RUN if is_long else "")
     return text + f"\ndefine i32 @kt_c_entry({parameters}) {{\n{body}\n}}\n"

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kinetree.backends.base import Steps, Stops, check_legal
-from kinetree.backends.llvm.ir import Body, Lanes, function
-from kinetree.backends.llvm.loops import Values, places
+from kinetree.backends.llvm.ir import Body, Lanes, Values, function
 from kinetree.backends.llvm.module import OPERATIONS, REGION_OPERATIONS, legal_operations, with_head
 from kinetree.backends.llvm.routines import Routines
+from kinetree.backends.llvm.scratch import places
 from kinetree.backends.llvm.straight_line import fill_function
 from kinetree.backends.llvm.target import Target
 from kinetree.backends.llvm.transpose import gather_rows, rows_to_lanes, tile_columns

@@ -11,6 +11,15 @@ ALIGNMENT = 64  # of the scratch, and of every area in it
 _POINTER = 8
 
 
+def places(*sizes: int) -> tuple[list[int], int]:
+    """Return aligned offsets of blocks of these sizes, and their total size."""
+    offsets, total = [], 0
+    for size in sizes:
+        offsets.append(total)
+        total += -(-size // ALIGNMENT) * ALIGNMENT
+    return offsets, total
+
+
 class ScratchLayout:
     """Offsets of the areas, of the tables of rows, and of a frame of so many bytes in the scratch.
 
