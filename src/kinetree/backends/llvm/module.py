@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from kinetree.backends.base import check_legal
 from kinetree.backends.llvm.ir import Body, Lanes, function
 from kinetree.backends.llvm.kernels import ARRAY_KERNELS
-from kinetree.backends.llvm.loops import emit_map, emit_repeat
-from kinetree.backends.llvm.routines import Emitter, Routines
+from kinetree.backends.llvm.routines import Emitter, Routines, emit_map, emit_repeat
 from kinetree.backends.llvm.scratch import ScratchLayout
 from kinetree.backends.llvm.straight_line import SPELLING, fill_function, plan_functions
 from kinetree.backends.llvm.target import Target, target_machine
