@@ -12,7 +12,7 @@ from kinetree.backends.llvm.routines import Emitter, Routines, emit_map, emit_re
 from kinetree.backends.llvm.scratch import ScratchLayout
 from kinetree.backends.llvm.straight_line import SPELLING, fill_function, plan_functions
 from kinetree.backends.llvm.target import Target, target_machine
-from kinetree.backends.llvm.transpose import Input, Output, Rows, distances, gather_rows, rows_to_lanes, tile_columns
+from kinetree.backends.llvm.rows import Input, Output, Rows, distances, gather_rows, rows_to_lanes, tile_columns
 from kinetree.graph import Program
 from kinetree.graph.ops import OPS
 from kinetree.lowering.build import lower

@@ -15,7 +15,7 @@ from kinetree.backends.llvm.routines import Routines
 from kinetree.backends.llvm.scratch import places
 from kinetree.backends.llvm.straight_line import fill_function
 from kinetree.backends.llvm.target import Target
-from kinetree.backends.llvm.transpose import gather_rows, rows_to_lanes, tile_columns
+from kinetree.backends.llvm.rows import gather_rows, rows_to_lanes, tile_columns
 from kinetree.graph import Port, Program
 
 _SIGNATURE = "void @kt_scan(ptr %in, ptr %out, ptr %strides, ptr %steps, i64 %n, i64 %count, i64 %every, ptr %s)"

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from kinetree.backends.llvm.ir import Body, Lanes, function, hex_literal
 from kinetree.backends.llvm.scratch import ScratchLayout
-from kinetree.backends.llvm.transpose import Line, Transpose, block_bytes, lines_ahead, prefetch, row_pointers
+from kinetree.backends.llvm.rows import Line, Transpose, block_bytes, lines_ahead, prefetch, row_pointers
 from kinetree.graph.graph import Node
 from kinetree.graph.ieee import POW2_SHIFT, SQRT_HALF, TO_SQRT_2
 from kinetree.lowering.plan import Area, Cell, Plan, Region, Tile
