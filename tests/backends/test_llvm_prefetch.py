@@ -15,8 +15,8 @@ from helpers.sampling import cover
 from kinetree.backends.llvm.compile import object_code
 from kinetree.backends.llvm.ir import ITEM_BYTES, Lanes
 from kinetree.backends.llvm.module import batch_ir
-from kinetree.backends.llvm.scratch import ScratchLayout
 from kinetree.backends.llvm.rows import CACHE_LINE, DISTANCE, LINES_AHEAD, lines_ahead
+from kinetree.backends.llvm.scratch import ScratchLayout
 from kinetree.lowering.build import lower
 from kinetree.lowering.plan import Tile
 from kinetree.lowering.regions import work

@@ -14,11 +14,7 @@ from kinetree.graph.elementary import RARE_ABOVE
 
 
 def emit_elementwise(name: str, program: Program, rare: Program | None, dtype: str) -> Emitted:
-    """Return the definition of ``kt_NAME(inputs, outputs, count)`` for a program of scalar inputs and outputs.
-
-    With a rare program there is one output: where the program's second one is above `RARE_ABOVE` or NaN, it is the rare
-    program's result.
-    """
+    """Return ``kt_NAME(inputs, outputs, count)``; `rare` has the result where output 2 > `RARE_ABOVE` or NaN."""
     item = ITEM[dtype]
     operands = [f"kt_x{k}" for k in range(len(program.inputs))]
     lines, values = _lines(program)

@@ -158,24 +158,12 @@ def _each_lane(name: str, names: str, function: str) -> str:
 
 
 def spelled_helpers(op: str) -> list[str]:
-    """Return the helpers that the spelling of an operation uses.
-
-    Examples
-    --------
-    >>> spelled_helpers("fms"), spelled_helpers("add")
-    (['fma'], [])
-    """
+    """Return the helpers that the spelling of an operation uses: ``fma`` for fms."""
     return _HELPER.findall(SPELLING.get(op, ""))
 
 
 def in_double(op: str) -> str:
-    """Return the spelling of an operation on numbers in float64, whatever ``kt_value`` is.
-
-    Examples
-    --------
-    >>> in_double("fms")
-    'kt_fma_double({0}, {1}, -{2})'
-    """
+    """Return the spelling of an operation on numbers in float64, whatever ``kt_value`` is: with ``kt_fma_double``."""
     return _HELPER.sub(r"kt_\1_double(", SPELLING[op])
 
 

@@ -8,9 +8,8 @@ from collections.abc import Callable, Iterator
 import llvmlite.binding as llvm
 
 from kinetree import locks
-from kinetree.backends.base import ObjectCode, Steps
+from kinetree.backends.base import ObjectCode
 from kinetree.backends.llvm.module import batch_ir, single_ir
-from kinetree.backends.llvm.scan import scan_ir
 from kinetree.backends.llvm.target import Target, target_machine
 from kinetree.graph import Program
 
@@ -97,21 +96,8 @@ def compile_single(
 
 
 def compile_batch(program: Program, *, dtype: str = "float64", target: Target, lanes: int) -> ObjectCode:
-    """Return code for n states, with the entry ``kt_batch`` (see `Backend`).
-
-    States are evaluated `lanes` at a time: 1, 2, 4, 8 or 16. The bits are those of `compile_single`.
-    """
-    ir, scratch = batch_ir(program, dtype, target, lanes)
-    return object_code(ir, scratch, target)
-
-
-def compile_scan(program: Program, steps: Steps, *, dtype: str = "float64", target: Target, lanes: int) -> ObjectCode:
-    """Return code for many steps of n states, with the entry ``kt_scan`` (see `Backend`).
-
-    The bits are those of `compile_single` called once a step.
-    """
-    ir, scratch = scan_ir(program, steps, dtype, target, lanes)
-    return object_code(ir, scratch, target)
+    """Return code for n states, `lanes` of them at a time, with the entry ``kt_batch`` (see `Backend`)."""
+    return object_code(*batch_ir(program, dtype, target, lanes), target)
 
 
 def object_code(ir: str, scratch: int, target: Target, *, optimize: bool = False) -> ObjectCode:

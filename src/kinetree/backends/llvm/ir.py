@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 ITEM_BYTES = {"float64": 8, "float32": 4}
@@ -45,13 +45,7 @@ class Lanes:
 
 
 def hex_literal(value: float) -> str:
-    """Return an exact float literal: LLVM writes a float as the bits of the equal double.
-
-    Examples
-    --------
-    >>> hex_literal(-2.0)
-    '0xC000000000000000'
-    """
+    """Return an exact float literal: LLVM writes a float as the bits of the equal double."""
     return f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
 
 
@@ -110,10 +104,7 @@ class Body:
 
     @contextmanager
     def times(self, count: int | str) -> Iterator[str]:
-        """Append a loop of `count` iterations, at least one, over what is appended inside, for i = 0, 1, …; return i.
-
-        Unlike `loop` it may contain basic blocks and other such loops, and stand anywhere.
-        """
+        """Append a loop of `count` iterations, at least one; return i. It may contain blocks and loops."""
         self._count += 1
         name, before, phi = f"loop{self._count}", self.block, len(self.lines) + 2
         self.line(f"br label %{name}")
@@ -146,6 +137,11 @@ def function(signature: str, body: Body, *, internal: bool = True) -> str:
     if signature.startswith("void"):
         body.line("ret void")
     return f"define {linkage}{signature} #0 {{\nentry:\n{body}\n}}\n"
+
+
+def table(name: str, entries: Sequence[int]) -> str:
+    """Return the definition of a constant array of i32."""
+    return f"{name} = internal constant [{len(entries)} x i32] [{', '.join(f'i32 {x}' for x in entries)}]\n"
 
 
 class Values:

@@ -38,8 +38,7 @@ def emit_elementwise(program: Program, rare: Program | None, dtype: str, width: 
 def load(b: Body, item: Lanes, pointers: list[str]) -> list[str]:
     """Append the elements from %i on of arrays of %count, as float64 and zero where there are none.
 
-    Only a vector that is not full is loaded by a mask: such a load waits until what was stored there has left the
-    store buffer, behind all work before it.
+    Only a vector that is not full is loaded by a mask: that waits for all stores before it.
     """
     places = [b(f"getelementptr {item.scalar}, ptr {pointer}, i64 %i") for pointer in pointers]
     wide, loads = Lanes("float64", item.count), [f"load {item.type}, ptr {p}, align {item.item}" for p in places]
@@ -104,10 +103,7 @@ _TABLE_BYTES = 168  # with zeros above, for the smallest exponent: the window of
 
 
 def emit_sincos(dtype: str, width: int) -> str:
-    """Return IR of ``void @sincos(ptr x, ptr s, ptr c, i64 count)``, in vectors of `width` float64.
-
-    `x` holds `count` angles of the dtype, `s` and `c` have room for `count` rounded up to whole vectors.
-    """
+    """Return IR of ``void @sincos(ptr x, ptr s, ptr c, i64 count)``; s and c have room for whole vectors of `width`."""
     data = ", ".join(f"i8 {x}" for x in TWO_OVER_PI.to_bytes(_TABLE_BYTES, "little"))
     table = f"@two_over_pi = internal constant [{_TABLE_BYTES} x i8] [{data}]\n"
     return "\n".join((table, _reduce_huge(), _loop(dtype, width)))

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from kinetree.backends.base import check_legal
 from kinetree.backends.llvm.ir import Body, Lanes, function
 from kinetree.backends.llvm.kernels import ARRAY_KERNELS
-from kinetree.backends.llvm.routines import Emitter, Routines, emit_map, emit_repeat
+from kinetree.backends.llvm.routines import OPERATIONS, Routines
+from kinetree.backends.llvm.rows import Input, Output, Rows, distances, gather_rows, rows_to_lanes, tile_columns
 from kinetree.backends.llvm.scratch import ScratchLayout
 from kinetree.backends.llvm.straight_line import SPELLING, fill_function, plan_functions
 from kinetree.backends.llvm.target import Target, target_machine
-from kinetree.backends.llvm.rows import Input, Output, Rows, distances, gather_rows, rows_to_lanes, tile_columns
 from kinetree.graph import Program
 from kinetree.graph.ops import OPS
 from kinetree.lowering.build import lower
@@ -21,9 +21,6 @@ from kinetree.lowering.plan import Plan
 REGION_OPERATIONS = 1000
 """Most operations in one region. It hardly affects the speed of the code, but LLVM's time grows faster than linearly
 in the size of a function."""
-
-OPERATIONS: dict[str, Emitter] = {"repeat": emit_repeat, "map": emit_map}
-"""Emitters of the array operations, by the operation's name."""
 
 
 def legal_operations() -> frozenset[str]:
@@ -77,7 +74,7 @@ def single_ir(
     check_legal(program, legal_operations(), "LLVM")
     plan = lower(program, region_operations)
     width = min(MOST_LANES, target.lanes("float64"))
-    lanes, routines = Lanes(dtype, 1), Routines(OPERATIONS, dtype, target, region_operations, width)
+    lanes, routines = Lanes(dtype, 1), Routines(dtype, target, region_operations, width)
     layout = ScratchLayout(plan, lanes, routines.frame(plan, lanes), batch=False)
     body = Body()
     body.line(f"call void @constants({layout.arguments})")
@@ -101,7 +98,7 @@ def batch_ir(
     lanes = Lanes(dtype, count)
     size = min(region_operations, REGION_BYTES // lanes.bytes)
     plan = lower(program, size, widths=_tile_widths(program, lanes), in_place=1.0)
-    routines = Routines(OPERATIONS, dtype, target, size)
+    routines = Routines(dtype, target, size)
     layout = ScratchLayout(plan, lanes, routines.frame(plan, lanes), batch=True)
     inputs = [Input(layout, k, first, last) for k, (first, last) in _used_inputs(plan).items()]
     used = [(k, len(program.inputs) + k) for k, port in enumerate(program.outputs) if port.size]

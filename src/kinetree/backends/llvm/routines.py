@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from kinetree.backends.llvm import polls
-from kinetree.backends.llvm.ir import Body, Lanes, Values, function
+from kinetree.backends.llvm.ir import Body, Lanes, Values, function, table
 from kinetree.backends.llvm.kernels import ARRAY_KERNELS
 from kinetree.backends.llvm.scratch import NestedLayout, ScratchLayout, places
 from kinetree.backends.llvm.straight_line import Access, StraightLine, plan_functions
@@ -15,7 +15,7 @@ from kinetree.graph import Program
 from kinetree.graph.array_operations import ArrayOperation
 from kinetree.graph.loops import Map, Repeat
 from kinetree.lowering.build import lower
-from kinetree.lowering.plan import Area, ArrayCall, Cell, Plan, Region
+from kinetree.lowering.plan import Area, ArrayCall, Cell, Moves, Plan, Region, by_areas
 
 Emitter = Callable[["Routines", str, ArrayOperation, Lanes], tuple[str, int]]
 """From a name, an operation and its lanes to the definition of ``void @NAME(ptr …, ptr %results, ptr %s)``, which takes
@@ -24,26 +24,13 @@ are values of these lanes, one after another."""
 
 
 class Routines:
-    """The functions that array calls of a module run.
+    """The functions that array calls of a module run: `definitions` has the LLVM IR of each by its name."""
 
-    Attributes
-    ----------
-    definitions : dict of str to str
-        By name, the LLVM IR of a function.
-    """
-
-    def __init__(
-        self,
-        emitters: Mapping[str, Emitter],
-        dtype: str,
-        target: Target,
-        region_operations: int,
-        width: int | None = None,
-    ) -> None:
+    def __init__(self, dtype: str, target: Target, region_operations: int, width: int | None = None) -> None:
         self.target = target
         self._width = width or target.lanes("float64")  # of the vectors of array kernels
         self.definitions: dict[str, str] = {}
-        self._emitters, self._dtype, self._region_operations = emitters, dtype, region_operations
+        self._dtype, self._region_operations = dtype, region_operations
         self._operations: dict[tuple[ArrayOperation, int], tuple[str, int]] = {}
 
     def frame(self, plan: Plan, lanes: Lanes) -> int:
@@ -64,7 +51,7 @@ class Routines:
         if key not in self._operations:
             name = f"{operation.name}{len(self._operations)}"
             self._operations[key] = name, 0  # an operation inside gets another name
-            self.definitions[name], size = self._emitters[operation.name](self, name, operation, lanes)
+            self.definitions[name], size = OPERATIONS[operation.name](self, name, operation, lanes)
             self._operations[key] = name, size
         return self._operations[key]
 
@@ -104,15 +91,13 @@ class Routines:
                 b.line(f"call void @{step.kernel}({pointers}i64 {step.count * layout.lanes.count})")
         self._move(b, tables, [(plan.location[i], cell) for i, cell in plan.moves], layout)
 
-    def _move(self, b: Body, tables: Iterator[str], moves: Iterable[tuple[Cell, Cell]], layout: ScratchLayout) -> None:
+    def _move(self, b: Body, tables: Iterator[str], moves: Moves, layout: ScratchLayout) -> None:
         """Copy cells to others, in loops over tables of their offsets in bytes."""
-        by_areas: dict[tuple[Area, Area], list[int]] = {}
-        for pair in moves:
-            by_areas.setdefault((pair[0].area, pair[1].area), []).extend(layout.address(cell)[1] for cell in pair)
         kind = layout.lanes.type
-        for areas, offsets in by_areas.items():
-            name, entries = next(tables), ", ".join(f"i32 {offset}" for offset in offsets)
-            self.definitions[name] = f"@{name} = internal constant [{len(offsets)} x i32] [{entries}]\n"
+        for areas, pairs in by_areas(moves).items():
+            offsets = [layout.address(cell)[1] for pair in pairs for cell in pair]
+            name = next(tables)
+            self.definitions[name] = table(f"@{name}", offsets)
             bases = [layout.base(b, layout.address(Cell(area, 0))[0]) for area in areas]
             with b.times(len(offsets) // 2) as k:
                 places = []
@@ -120,8 +105,8 @@ class Routines:
                     entry = b(f"getelementptr [2 x i32], ptr @{name}, i64 {k}, i64 {half}")
                     offset = b(f"zext i32 {b(f'load i32, ptr {entry}, align 4')} to i64")
                     places.append(b(f"getelementptr i8, ptr {base}, i64 {offset}"))
-                pairs = zip(places, areas, strict=True)
-                source, place = (f"ptr {pointer}, align {layout.alignment(area)}" for pointer, area in pairs)
+                ends = zip(places, areas, strict=True)
+                source, place = (f"ptr {pointer}, align {layout.alignment(area)}" for pointer, area in ends)
                 b.line(f"store {kind} {b(f'load {kind}, {source}')}, {place}")
 
 
@@ -133,11 +118,7 @@ MOST_IN_REGISTERS = 16
 
 
 def emit_repeat(routines: Routines, name: str, operation: ArrayOperation, lanes: Lanes) -> tuple[str, int]:
-    """Return the function of a `Repeat`, and its scratch.
-
-    The next values replace the present ones in the lanes that go on. A lane that has stopped stays so; where all have,
-    the loop ends.
-    """
+    """Return the function of a `Repeat`, and its scratch: lanes that have stopped stay; with the last the loop ends."""
     assert isinstance(operation, Repeat)
     short = operation.results <= MOST_IN_REGISTERS
     plans = [routines.plan(program) for program in operation.programs] if short else []
@@ -189,8 +170,7 @@ def _results(b: Body, lanes: Lanes, plan: Plan) -> list[str]:
 def _in_memory(routines: Routines, name: str, loop: Repeat, v: Values) -> tuple[str, int]:
     """Return a loop whose carried values are in memory, in `results` at first and in the end.
 
-    The body writes the next ones to another place, and then both change their parts: nothing is copied as long as all
-    lanes go on.
+    Bodies write to another place, and then both change their parts: nothing is copied as long as all lanes go on.
     """
     test = routines.nested(f"{name}condition", loop.condition, v.lanes)
     body = routines.nested(f"{name}body", loop.body, v.lanes)
@@ -303,3 +283,7 @@ def emit_map(routines: Routines, name: str, operation: ArrayOperation, lanes: La
         b.line(f"call void @{name}bodyconstants({arguments})")  # some may be results
         b.line(f"call void @{name}body({arguments})")
     return function(_SIGNATURE.format(name), b), size
+
+
+OPERATIONS: dict[str, Emitter] = {"repeat": emit_repeat, "map": emit_map}
+"""Emitters of the array operations, by the operation's name."""

@@ -11,7 +11,7 @@ import bisect
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from kinetree.backends.llvm.ir import Body, Lanes, function
+from kinetree.backends.llvm.ir import Body, Lanes, function, table
 from kinetree.backends.llvm.scratch import ScratchLayout
 from kinetree.graph import Program
 from kinetree.lowering.plan import Area, Cell, Region, Tile
@@ -306,8 +306,7 @@ class Output(Rows):
 
     def places(self) -> str:
         """Return the definition of the table of the cells' offsets."""
-        entries = ", ".join(f"i32 {place}" for place in self._places)
-        return f"{self._name} = internal constant [{len(self._places)} x i32] [{entries}]\n"
+        return table(self._name, self._places)
 
     def copy(self, b: Body) -> None:
         """Copy the cells of a deferred output to the rows."""

@@ -91,10 +91,7 @@ class ScratchLayout:
 
 
 class NestedLayout(ScratchLayout):
-    """The layout of a program of an array operation: each port is a parameter that points to its first cell.
-
-    `strides` are the bytes between the cells of a port, where these are further apart than their size.
-    """
+    """The layout of a program of an array operation: each port is a pointer; `strides` are in bytes, where given."""
 
     def __init__(self, plan: Plan, lanes: Lanes, frame: int, strides: Mapping[Area, int]) -> None:
         super().__init__(plan, lanes, frame, batch=False)

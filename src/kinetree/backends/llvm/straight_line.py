@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import functools
-import itertools
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
-from kinetree.backends.llvm.ir import Body, Lanes, function, hex_literal
-from kinetree.backends.llvm.scratch import ScratchLayout
+from kinetree.backends.llvm.ir import Body, Lanes, function
 from kinetree.backends.llvm.rows import Line, Transpose, block_bytes, lines_ahead, prefetch, row_pointers
+from kinetree.backends.llvm.scratch import ScratchLayout
 from kinetree.graph.graph import Node
 from kinetree.graph.ieee import POW2_SHIFT, SQRT_HALF, TO_SQRT_2
 from kinetree.lowering.plan import Area, Cell, Plan, Region, Tile
@@ -115,10 +114,7 @@ more store, and stores limit the speed of long programs in lanes."""
 def emit_region(
     name: str, plan: Plan, region: Region, layout: ScratchLayout, ahead: Mapping[int, Sequence[Line]]
 ) -> str:
-    """Return the function `name` that computes the values of this region and stores those used outside.
-
-    `ahead` are the lines to prefetch after each item, by its index.
-    """
+    """Return the function of this region's values; `ahead` are the lines to prefetch after each item, by its index."""
     b = Body()
     access = Access(b, layout)
     code = StraightLine(b, access, plan, layout.lanes)
@@ -135,10 +131,7 @@ def emit_region(
 
 
 class StraightLine:
-    """Computes nodes of a plan in the body of a function; `known` are the registers of nodes that are not in memory.
-
-    `now` is the time: the number of the item that is computed.
-    """
+    """Computes nodes of a plan; `known` are registers of nodes not in memory, `now` is the number of the item."""
 
     def __init__(
         self, body: Body, access: Access, plan: Plan, lanes: Lanes, known: Mapping[int, str] | None = None
@@ -254,7 +247,7 @@ def _constants_function(name: str, plan: Plan, layout: ScratchLayout) -> str:
     b = Body()
     access = Access(b, layout)
     scalar = Lanes(layout.lanes.dtype, 1)
-    for first, value, count in _runs(plan.constants):
+    for first, value, count in plan.runs():
         if count > _LONG_RUN and layout.is_dense(first.area):
             fill = f"{scalar.type} {scalar.constant(value)}, i64 {count * layout.lanes.count}"
             b.line(f"call void @fill(ptr {access.pointer(first)}, {fill})")
@@ -262,18 +255,6 @@ def _constants_function(name: str, plan: Plan, layout: ScratchLayout) -> str:
             for n in range(count):
                 access.store(layout.lanes.constant(value), first._replace(offset=first.offset + n))
     return function(f"void @{name}({layout.parameters})", b)
-
-
-def _runs(constants: list[tuple[Cell, float]]) -> Iterator[tuple[Cell, float, int]]:
-    """Yield the first cell, the value and the length of every run of equal neighbours."""
-
-    def run(item: tuple[int, tuple[Cell, float]]) -> tuple[Area, int, str]:
-        n, (cell, value) = item
-        return cell.area, cell.offset - n, hex_literal(value)
-
-    for _, items in itertools.groupby(enumerate(constants), run):
-        (_, (first, value)), *others = items
-        yield first, value, 1 + len(others)
 
 
 def fill_function(dtype: str) -> str:

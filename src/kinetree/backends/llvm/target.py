@@ -41,13 +41,7 @@ class Target:
     @classmethod
     @cache
     def host(cls) -> Target:
-        """Return the machine that this process runs on.
-
-        Examples
-        --------
-        >>> Target.host().lanes("float32") == 2 * Target.host().lanes("float64")
-        True
-        """
+        """Return the machine that this process runs on."""
         features = llvm.get_host_cpu_features()
         bits = 512 if features.get("avx512f") else 256 if features.get("avx2") else 128
         return cls(llvm.get_process_triple(), llvm.get_host_cpu_name(), features.flatten(), bits)
