@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import re
 import runpy
@@ -53,6 +54,19 @@ def test_every_function_is_documented_and_there(name: str) -> None:
     for section in ("Parameters", "Returns"):
         assert f"\n{section}\n---" in function.__doc__
     assert name in (kt.Robot.__doc__ or "")
+
+
+def test_every_public_name_has_an_entry_in_the_reference() -> None:
+    pages = "".join(path.read_text(encoding="utf-8") for path in DOCS.glob("reference/*.md"))
+    entries = set(
+        re.findall(r"^\.\. auto(?:class|function|exception|data):: (?:kinetree\.)?(\w+)$", pages, re.MULTILINE)
+    )
+    for module in re.findall(r"^\.\. automodule:: (\S+)\n   :members:", pages, re.MULTILINE):
+        entries |= (
+            set(getattr(importlib.import_module(module), "__all__", ())) or vars(importlib.import_module(module)).keys()
+        )
+    names = {name for names in kt.NAMES.values() for name in names.split()}
+    assert names - entries == {"Array", "Number"}, "types of annotations alone have none"
 
 
 @pytest.mark.parametrize("path", sorted(DOCS.rglob("*.md")), ids=lambda path: path.stem)
