@@ -9,11 +9,10 @@ from kinetree.backends.llvm import module as llvm_module
 from kinetree.backends.llvm.ir import Body, function
 from kinetree.backends.llvm.routines import Values
 from kinetree.graph import Port, Program
-from kinetree.graph.array_operations import ArrayOperation, call
+from kinetree.graph.array_operations import ArrayOperation, Map, Repeat, call
 from kinetree.graph.digest import digest
 from kinetree.graph.interpret import interpret
 from kinetree.graph.listing import listing
-from kinetree.graph.loops import Map, Repeat
 from kinetree.graph.verify import InvalidProgramError, verify
 from kinetree.lowering.build import lower
 from kinetree.lowering.plan import ArrayCall

@@ -11,8 +11,7 @@ import numpy as np
 
 from kinetree.errors import ArgumentError
 from kinetree.graph import Graph, Port, Program
-from kinetree.graph.array_operations import call
-from kinetree.graph.loops import Map, Repeat
+from kinetree.graph.array_operations import Map, Repeat, call
 from kinetree.tracing import context
 from kinetree.tracing.arrays import traced_array
 from kinetree.tracing.condition import Condition, choice

@@ -9,8 +9,7 @@ from kinetree.backends.c.names import Emitted, Routine, routine_name
 from kinetree.backends.c.program import emit_program
 from kinetree.backends.c.spelling import SPELLING
 from kinetree.backends.c.templates import filled
-from kinetree.graph.array_operations import ArrayOperation
-from kinetree.graph.loops import Map, Repeat
+from kinetree.graph.array_operations import ArrayOperation, Map, Repeat
 from kinetree.graph.ops import OPS
 
 _REPEAT = """\

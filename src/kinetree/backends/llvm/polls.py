@@ -11,7 +11,7 @@ import ctypes
 import os
 
 from kinetree.graph import Program
-from kinetree.graph.loops import Repeat
+from kinetree.graph.array_operations import Repeat
 from kinetree.graph.ops import OPS
 
 BETWEEN = 1 << 25

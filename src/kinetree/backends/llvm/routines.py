@@ -12,8 +12,7 @@ from kinetree.backends.llvm.scratch import NestedLayout, ScratchLayout, places
 from kinetree.backends.llvm.straight_line import Access, StraightLine, plan_functions
 from kinetree.backends.llvm.target import Target
 from kinetree.graph import Program
-from kinetree.graph.array_operations import ArrayOperation
-from kinetree.graph.loops import Map, Repeat
+from kinetree.graph.array_operations import ArrayOperation, Map, Repeat
 from kinetree.lowering.build import lower
 from kinetree.lowering.plan import Area, ArrayCall, Cell, Moves, Plan, Region, by_areas
 
