@@ -11,8 +11,8 @@ from kinetree.backends.llvm.routines import Values
 from kinetree.graph import Port, Program
 from kinetree.graph.array_operations import ArrayOperation, Map, Repeat, call
 from kinetree.graph.digest import digest
-from kinetree.graph.interpret import interpret
 from kinetree.graph.listing import listing
+from kinetree.graph.ops import interpret
 from kinetree.graph.verify import InvalidProgramError, verify
 from kinetree.lowering.build import lower
 from kinetree.lowering.plan import ArrayCall

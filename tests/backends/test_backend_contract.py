@@ -18,8 +18,7 @@ from kinetree.backends.base import Backend, ObjectCode, check_legal
 from kinetree.functions.of_robot import robot_spec
 from kinetree.graph import Program
 from kinetree.graph.digest import digest
-from kinetree.graph.interpret import interpret
-from kinetree.graph.ops import OPS
+from kinetree.graph.ops import OPS, interpret
 from kinetree.runtime import Function
 
 P = ctypes.c_void_p

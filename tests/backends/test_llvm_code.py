@@ -19,7 +19,7 @@ from kinetree.backends.base import ObjectCode
 from kinetree.backends.llvm import Target, load
 from kinetree.backends.llvm.compile import compile_batch, compile_single
 from kinetree.backends.llvm.module import batch_ir, single_ir
-from kinetree.graph.interpret import interpret
+from kinetree.graph.ops import interpret
 
 X86 = HOST.triple.startswith("x86_64")
 

@@ -12,7 +12,7 @@ from kinetree.backends.llvm import Target
 from kinetree.backends.llvm.compile import compile_single
 from kinetree.backends.llvm.module import MAX_TILED_BYTES
 from kinetree.graph import Graph, Port, Program
-from kinetree.graph.interpret import interpret
+from kinetree.graph.ops import interpret
 
 LANES = (1, 2, 4, 8, 16)
 

@@ -5,8 +5,7 @@ import pytest
 
 from helpers.kernels import same_bits
 from helpers.programs import EXACT, random_program, traced
-from kinetree.graph.interpret import interpret
-from kinetree.graph.ops import OPS
+from kinetree.graph.ops import OPS, interpret
 from kinetree.lowering.build import lower
 from kinetree.lowering.plan import ArrayCall, Cell, Region, Tile
 from kinetree.lowering.regions import STORES, work

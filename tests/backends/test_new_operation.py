@@ -16,9 +16,8 @@ from kinetree.backends.llvm.kernels import ARRAY_KERNELS
 from kinetree.backends.llvm.straight_line import SPELLING, spelled
 from kinetree.derivatives import PARTIALS
 from kinetree.errors import ArgumentError
-from kinetree.graph.interpret import interpret
 from kinetree.graph.listing import listing
-from kinetree.graph.ops import OPS, Op
+from kinetree.graph.ops import OPS, Op, interpret
 from kinetree.lowering.regions import work
 from kinetree.passes import optimize
 from kinetree.passes.constants import check_constants

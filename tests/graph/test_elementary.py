@@ -17,8 +17,7 @@ from helpers.sampling import few
 from kinetree.backends.llvm.compile import compile_batch
 from kinetree.derivatives import PARTIALS
 from kinetree.graph import Graph, Port, Program, elementary
-from kinetree.graph.interpret import interpret
-from kinetree.graph.ops import OPS
+from kinetree.graph.ops import OPS, interpret
 from kinetree.graph.verify import verify
 from kinetree.lowering.build import lower
 

@@ -14,7 +14,7 @@ from typing import ClassVar, Self
 
 from kinetree.graph.digest import digest
 from kinetree.graph.graph import Graph, Program
-from kinetree.graph.interpret import interpret
+from kinetree.graph.ops import interpret
 from kinetree.lazy import cached_property
 
 

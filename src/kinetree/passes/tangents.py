@@ -22,7 +22,7 @@ def tangent(program: Program, *, rates: bool = True) -> Program:
 
     Examples
     --------
-    >>> from kinetree.graph.interpret import interpret
+    >>> from kinetree.graph.ops import interpret
     >>> from kinetree.tracing.tracer import Tracer
     >>> t = Tracer()
     >>> x, y = t.input(Port("x", (2,)))
