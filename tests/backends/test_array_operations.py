@@ -10,7 +10,7 @@ from kinetree.backends.llvm.ir import Body, function
 from kinetree.backends.llvm.routines import Values
 from kinetree.graph import Port, Program
 from kinetree.graph.array_operations import ArrayOperation, Map, Repeat, call
-from kinetree.graph.digest import digest
+from kinetree.graph.graph import digest
 from kinetree.graph.listing import listing
 from kinetree.graph.ops import interpret
 from kinetree.graph.verify import InvalidProgramError, verify

@@ -19,7 +19,7 @@ from kinetree.backends.llvm.module import batch_ir, legal_operations, single_ir
 from kinetree.functions.of_robot import robot_function, robot_spec
 from kinetree.graph import Program
 from kinetree.graph.array_operations import ArrayOperation
-from kinetree.graph.digest import digest
+from kinetree.graph.graph import digest
 from kinetree.graph.verify import InvalidProgramError, verify
 from kinetree.model import Model
 from kinetree.passes import PASSES, optimize

@@ -7,7 +7,7 @@ import pytest
 
 import kinetree as kt
 from kinetree.graph import Port
-from kinetree.graph.digest import digest
+from kinetree.graph.graph import digest
 from kinetree.graph.listing import listing
 from kinetree.graph.ops import interpret
 from kinetree.runtime import Function, FunctionSpec

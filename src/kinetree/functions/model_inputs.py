@@ -257,7 +257,7 @@ def _check_effect(results: Any, given: Mapping[ModelInput, Sequence[Any]], name:
 
 def traced(spec: FunctionSpec) -> FunctionSpec:
     """Return the spec with its program, which is its identity too: source text would not show what a closure holds."""
-    from kinetree.graph.digest import digest
+    from kinetree.graph.graph import digest
 
     with context.outside():
         program = spec.trace(Variant((), (), "float64"))

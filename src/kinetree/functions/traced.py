@@ -24,7 +24,7 @@ from kinetree.functions.traces import Options, Traces
 from kinetree.functions.wrenches import named_wrenches
 from kinetree.glossary.symbols import shape_of_name, text_of_name
 from kinetree.graph import Port
-from kinetree.graph.digest import digest
+from kinetree.graph.graph import digest
 from kinetree.model import Model
 from kinetree.runtime.cache import source_digest
 from kinetree.runtime.function import Function

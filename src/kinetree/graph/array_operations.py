@@ -12,8 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
-from kinetree.graph.digest import digest
-from kinetree.graph.graph import Graph, Program
+from kinetree.graph.graph import Graph, Program, digest
 from kinetree.graph.ops import interpret
 from kinetree.lazy import cached_property
 

@@ -6,6 +6,7 @@ its arguments, so the ids are in topological order and nothing here recurses.
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import math
 from collections import Counter
@@ -150,3 +151,16 @@ class Program:
         """Return how many times each live node is an argument or an output entry."""
         arguments = (self.graph.nodes[i].args for i in self.schedule())
         return Counter(itertools.chain(self.roots(), itertools.chain.from_iterable(arguments)))
+
+
+def digest(program: Program) -> bytes:
+    """Return a SHA-256 of the live nodes in their order, the ports and the results, with all bits of constants."""
+    number: dict[int, int] = {}
+    h = hashlib.sha256(repr((program.inputs, program.outputs)).encode())
+    for i in program.schedule():
+        op, args, payload = program.graph[i]
+        shown = payload.hex() if isinstance(payload, float) else repr(payload)
+        number[i] = len(number)
+        h.update(f"{op} {[number[a] for a in args]} {shown}\n".encode())
+    h.update(repr([[number[i] for i in entries] for entries in program.results]).encode())
+    return h.digest()
