@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from kinetree.graph.elementary.double import exact_product, exact_sum
 from kinetree.graph.elementary.record import (
     INF,
     Value,
     copysign,
+    exact_product,
+    exact_sum,
     exponent,
     floor,
     fma,
