@@ -6,8 +6,7 @@ from collections.abc import Callable
 
 from kinetree.graph import Program
 from kinetree.passes.contract import contract
-from kinetree.passes.nested import with_nested
-from kinetree.passes.rewrite import rewrite
+from kinetree.passes.rewrite import rewrite, with_nested
 
 PASSES: tuple[Callable[[Program], Program], ...] = (rewrite, contract)
 
