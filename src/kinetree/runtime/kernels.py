@@ -78,7 +78,7 @@ class Kernels:
             return self._programs[key]
         with locks.compiling:
             if key not in self._programs:
-                from kinetree.passes.pipeline import optimize
+                from kinetree.passes import optimize
 
                 with context.outside():
                     self._programs[key] = optimize(self._spec.trace(variant))
