@@ -18,7 +18,7 @@ from kinetree.derivatives import PARTIALS
 from kinetree.errors import ArgumentError
 from kinetree.graph.listing import listing
 from kinetree.graph.ops import OPS, Op, interpret
-from kinetree.lowering.regions import work
+from kinetree.lowering.build import work
 from kinetree.passes import optimize
 from kinetree.passes.constants import check_constants
 from kinetree.scalars.dual import Dual

@@ -14,8 +14,8 @@ from typing import NamedTuple
 from kinetree.backends.llvm.ir import Body, Lanes, function, table
 from kinetree.backends.llvm.scratch import ScratchLayout
 from kinetree.graph import Program
+from kinetree.lowering.build import work
 from kinetree.lowering.plan import Area, Cell, Region, Tile
-from kinetree.lowering.regions import work
 
 CACHE_LINE = 64
 
