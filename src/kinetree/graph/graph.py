@@ -53,7 +53,7 @@ class Graph:
     def __init__(self) -> None:
         self.nodes: list[Node] = []
         self.relaxed: list[Node] = []
-        self.inner: Any = None  # the graph of a loop's body while that is traced (see `kinetree.tracing.nesting`)
+        self.inner: Any = None  # the graph of a loop's body while that is traced (see `kinetree.tracing.loops`)
         self._ids: dict[Node, int] = {}
 
     def node(self, op: str, args: tuple[int, ...] = (), payload: Any = None) -> int:
