@@ -15,7 +15,7 @@ from kinetree.graph.graph import EXACT
 from kinetree.graph.ops import interpret
 from kinetree.graph.verify import verify
 from kinetree.passes import PASSES, optimize
-from kinetree.tracing.exact_expr import ExactExpr, recast
+from kinetree.tracing.expr import ExactExpr, recast
 
 robot = kt.load("panda")
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")

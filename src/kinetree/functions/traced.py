@@ -34,8 +34,7 @@ from kinetree.runtime.spec import FunctionSpec, check_names
 from kinetree.tracing import context
 from kinetree.tracing.arrays import traced_array
 from kinetree.tracing.condition import Condition
-from kinetree.tracing.exact_expr import ExactExpr, recast
-from kinetree.tracing.expr import Expr
+from kinetree.tracing.expr import ExactExpr, Expr, recast
 from kinetree.tracing.tracer import Tracer, flatten
 
 

@@ -32,8 +32,7 @@ def inline_call(spec: FunctionSpec, call: Call) -> Any:
     The function's own arithmetic is recorded as in its compiled code, whatever that of the calling lines is.
     """
     from kinetree.tracing.arrays import traced_array
-    from kinetree.tracing.exact_expr import ExactExpr, recast
-    from kinetree.tracing.expr import Expr
+    from kinetree.tracing.expr import ExactExpr, Expr, recast
     from kinetree.tracing.tracer import flatten
 
     trace = context.current()

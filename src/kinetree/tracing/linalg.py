@@ -21,8 +21,7 @@ from kinetree.scalars.factorization import Factored
 from kinetree.scalars.linalg import dot
 from kinetree.tracing.arrays import is_traced, traced_array
 from kinetree.tracing.condition import choice
-from kinetree.tracing.exact_expr import ExactExpr, recast
-from kinetree.tracing.expr import Expr
+from kinetree.tracing.expr import ExactExpr, Expr, recast
 from kinetree.tracing.numpy_dispatch import implements, plain
 
 Rows = list[list[Any]]

@@ -16,8 +16,7 @@ from kinetree.graph.array_operations import Map, Repeat, call
 from kinetree.tracing import context
 from kinetree.tracing.arrays import traced_array
 from kinetree.tracing.condition import Condition, choice
-from kinetree.tracing.exact_expr import ExactExpr
-from kinetree.tracing.expr import Expr
+from kinetree.tracing.expr import ExactExpr, Expr
 from kinetree.tracing.numpy_dispatch import plain
 
 CAPTURED, CARRIED = 0, 1
