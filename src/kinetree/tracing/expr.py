@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self
 import numpy as np
 
 from kinetree.graph import Graph, exact, fold
-from kinetree.graph.octants import atan2
 from kinetree.graph.ops import OPS, Op
 from kinetree.lazy import lazy_method
-from kinetree.tracing.condition import BRANCH, Condition, choice
+from kinetree.tracing.condition import BRANCH, Condition, atan2, choice
 from kinetree.tracing.numpy_dispatch import NumpyDispatch, operation
 
 _NUMBER = (
@@ -233,7 +232,7 @@ class Expr(NumpyDispatch):
 
     def atan2(self, x: object) -> Expr:
         """Return the angle of the point (x, self) in radians."""
-        return atan2(self, x, choice)  # type: ignore[no-any-return]
+        return atan2(self, x)  # type: ignore[no-any-return]
 
     call_routine = lazy_method("kinetree.tracing.loops", "call_routine")
     map_columns = lazy_method("kinetree.tracing.loops", "map_columns")

@@ -2,19 +2,8 @@
 
 from __future__ import annotations
 
-from kinetree.graph.elementary.record import (
-    INF,
-    Pair,
-    Test,
-    Value,
-    copysign,
-    fma,
-    polynomial,
-    quick_sum,
-    select,
-    sqrt,
-    where_equal,
-)
+from kinetree.graph.elementary.double import Pair, quick_sum
+from kinetree.graph.elementary.record import INF, Test, Value, copysign, fma, polynomial, select, sqrt, where_equal
 
 _PI_2 = float.fromhex("0x1.921fb54442d18p+0"), float.fromhex("0x1.1a62633145c07p-54")
 

@@ -7,18 +7,8 @@ rounds to the last place.
 
 from __future__ import annotations
 
-from kinetree.graph.elementary.record import (
-    Pair,
-    Scalar,
-    Value,
-    copysign,
-    fma,
-    polynomial,
-    pow2,
-    quick_sum,
-    rint,
-    select,
-)
+from kinetree.graph.elementary.double import Pair, quick_sum
+from kinetree.graph.elementary.record import Scalar, Value, copysign, fma, polynomial, pow2, rint, select
 
 LOG2E = float.fromhex("0x1.71547652b82fep+0")
 LN2, LN2_REST = float.fromhex("0x1.62e42fefa39efp-1"), float.fromhex("0x1.abc9e3b39803fp-56")

@@ -5,22 +5,19 @@
 
 from __future__ import annotations
 
+from kinetree.graph.elementary.double import Pair, exact_product, exact_sum, quick_sum
 from kinetree.graph.elementary.exponential import LN2_REST, exp_of_small, exp_parts, reduced, scaled
 from kinetree.graph.elementary.record import (
     INF,
     NAN,
-    Pair,
     Scalar,
     Value,
     copysign,
-    exact_product,
-    exact_sum,
     exponent,
     floor,
     fma,
     polynomial,
     pow2,
-    quick_sum,
     rint,
     select,
     significand,

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from kinetree.graph.elementary.double import exact_product, exact_sum
 from kinetree.graph.elementary.exponential import scaled
 from kinetree.graph.elementary.record import (
     INF,
     Scalar,
     Value,
     copysign,
-    exact_product,
-    exact_sum,
     exponent,
     floor,
     fma,
