@@ -1,7 +1,7 @@
 """Operations on arrays: many scalars in, many scalars out, made of programs of their own.
 
 A node ``call`` computes one; its payload is the operation, its arguments are scalars, and the results are nodes ``get``
-with their index as payload. Loops are such operations.
+with their index as payload. Loops are such operations: `Repeat` until a condition holds, `Map` over columns.
 """
 
 from __future__ import annotations

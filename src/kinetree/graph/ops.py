@@ -1,4 +1,4 @@
-"""The table of operations: one row each, with all that is known of it.
+"""The table of operations: one row each, with all that is known of it; and the reference interpreter, which runs it.
 
 To add an operation, add a row here and its spelling to each backend that supports it.
 """

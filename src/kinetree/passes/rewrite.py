@@ -1,4 +1,11 @@
-"""The engine that applies `rules.RULES` to a program."""
+"""Rewriting rules as data, patterns and replacements that are equal in real arithmetic, and the pass that applies them.
+
+A pattern is the name of a variable, or an operation with patterns for its arguments; a repeated variable must match the
+same node. The arguments of commutative operations are matched in either order. The inner nodes of a match must have no
+other use, so that they become dead.
+
+A replacement must not be finite where the pattern is not: ``(a/b) b = a`` and ``sqrt(a) sqrt(a) = a`` are not allowed.
+"""
 
 from __future__ import annotations
 

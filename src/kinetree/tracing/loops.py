@@ -1,4 +1,7 @@
-"""Loops in functions that are compiled: `repeat` until a condition holds, `map_columns` over independent columns."""
+"""Loops in functions that are compiled: `repeat` until a condition holds, `map_columns` over independent columns.
+
+The body of a loop has a graph of its own, which captures values of those around it.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names in C, and the prototype of a function: that of `Function.c_signature` and of the generated files."""
+"""`Emitted`, a piece of C; names in C; the prototype of a function, as in `Function.c_signature` and generated files."""
 
 from __future__ import annotations
 

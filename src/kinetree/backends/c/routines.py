@@ -1,4 +1,4 @@
-"""What array calls run: array kernels and array operations, each defined once in a file."""
+"""What array calls run, each defined once in a file: array kernels, and loops (`kinetree.graph.array_operations`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A program to object code: `compile_single` for one state, `compile_batch` for many in lanes."""
+"""A program to object code, in pieces, so that no call of the code generator takes long: Ctrl-C comes between them."""
 
 from __future__ import annotations
 

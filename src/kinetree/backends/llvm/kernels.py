@@ -1,4 +1,14 @@
-"""Kernels over arrays of values, written in LLVM IR."""
+"""Kernels over arrays of values in LLVM IR, without any external symbol: elementary functions, and sine and cosine.
+
+One loop over native vectors of float64 serves one state as well as a block of states, so the bits do not depend on the
+number of states evaluated together. Elementary functions are programs. Sine and cosine are, for every dtype:
+
+1. n = rint(x · 2/π) and r = x − n·π/2 by three fused multiply-subtracts (Cody and Waite). The first is exact (both
+   terms are multiples of 2⁻⁵² and the difference is below 2), so the result has two roundings whatever cancels.
+2. A lane where |x| exceeds `LIMIT`, is infinite or NaN is reduced separately by Payne and Hanek's method:
+   the 192 bits of 2/π that matter for this exponent, times the 53 bits of x, modulo 4, in integers.
+3. The minimax polynomials of fdlibm on [−π/4, π/4], and the quadrant n mod 4.
+"""
 
 from __future__ import annotations
 

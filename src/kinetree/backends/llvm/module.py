@@ -1,4 +1,12 @@
-"""What the modules for one state and for a batch share: functions of the plan, legal operations, declarations."""
+"""The modules for one state, scalar code on the caller's arrays, and for many: a loop over blocks of W states in lanes.
+
+For each block the rows of the inputs are transposed into cells of the scratch; array calls and regions work on lanes;
+the regions transpose the outputs back into rows, tile by tile, while they compute. The longest outputs are deferred:
+staged in scratch and copied last, from the first column to the last: hundreds of tiles would take long to compile.
+
+There is no remainder loop. The last block begins W states before the end and may overlap the previous one; fewer than
+W states are one block whose last row is repeated. So some states are computed twice, with the same bits.
+"""
 
 from __future__ import annotations
 

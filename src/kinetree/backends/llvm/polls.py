@@ -1,8 +1,12 @@
-"""How long loops are ended early: they look from time to time whether their thread is to stop.
+"""The entries that bring their own scratch memory, ``kt_run`` and ``kt_c_entry``, and how long loops are ended early.
 
-What they look at is in `kinetree.glue.interrupts`. A thread that a call from Python put there as running has the GIL:
-it lets other threads have it for a moment, and runs the handlers of signals. All others, callers from C among them,
-touch nothing of Python's. A loop that is to stop ends with any values, and those after it with their initial ones.
+``kt_run`` takes arrays of pointers, for the call glue; ``kt_c_entry`` is for callers from C: one pointer for each input
+and output. Neither touches a Python object or needs the GIL, but ``kt_run`` of a program with long loops, which has it.
+
+Loops look from time to time whether their thread is to stop, at what is in `kinetree.glue.interrupts`. A thread that a
+call from Python put there as running has the GIL: it lets other threads have it for a moment, and runs the handlers of
+signals. All others, callers from C among them, touch nothing of Python's. A loop that is to stop ends with any values,
+and those after it with their initial ones.
 """
 
 from __future__ import annotations

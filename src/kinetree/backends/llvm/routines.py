@@ -1,4 +1,4 @@
-"""What array calls run: array kernels and array operations, each defined once in a module."""
+"""What array calls run, each defined once in a module: array kernels, and the loops of `graph.array_operations`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Straight-line code: one region of a plan as one LLVM function."""
+"""Straight-line code: the functions of a plan, which are its regions, and one that stores its constants."""
 
 from __future__ import annotations
 

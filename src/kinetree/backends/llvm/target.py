@@ -1,4 +1,4 @@
-"""`Target`: the machine that code is generated for."""
+"""`Target`: the machine that code is generated for; and object code to addresses that can be called there."""
 
 from __future__ import annotations
 

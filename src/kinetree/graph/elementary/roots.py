@@ -1,4 +1,4 @@
-"""The cube root, and the length of the hypotenuse."""
+"""The cube root, the length of the hypotenuse, and the remainder of a division, exact whatever the quotient is."""
 
 from __future__ import annotations
 
