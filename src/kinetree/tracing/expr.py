@@ -1,4 +1,4 @@
-"""`Expr`, the scalar that records: arithmetic on it makes nodes of a graph. `ExactExpr` is that of a user's own lines."""
+"""`Expr`, the scalar that records: arithmetic makes nodes of a graph. `ExactExpr` is that of a user's own lines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`Emitted`, a piece of C; names in C; the prototype of a function, as in `Function.c_signature` and generated files."""
+"""`Emitted`, a piece of C; names in C; the prototype of a function: `Function.c_signature` and generated files."""
 
 from __future__ import annotations
 
