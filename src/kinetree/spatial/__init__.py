@@ -2,10 +2,9 @@
 
 from kinetree.scalars.functions import Scalar, cos, select, sin, sqrt
 from kinetree.spatial.inertia import ArticulatedInertia, Inertia
-from kinetree.spatial.mobility import Mobility
 from kinetree.spatial.motion import Force, Motion, at_rest
 from kinetree.spatial.rotation import AxisRotation, GeneralRotation, Quaternion, Rotation
-from kinetree.spatial.transform import Chain, Transform
+from kinetree.spatial.transform import Chain, Mobility, Transform
 from kinetree.spatial.vector import Composite, Mat3, Sym3, Vec3
 
 __all__ = [
