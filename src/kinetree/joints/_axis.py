@@ -6,12 +6,20 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from numbers import Real
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
 
 from kinetree.errors import ModelError
-from kinetree.spatial import Inertia, Scalar, Sym3, Vec3
+from kinetree.joints.base import JointState
+from kinetree.scalars.functions import atan2, or_one, select_less
+from kinetree.spatial import Inertia, Motion, Quaternion, Scalar, Sym3, Vec3, cos, sin, sqrt
 from kinetree.spatial.vector import AXES, ZERO
 from kinetree.validation import MASKED, has_masked_entries
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+    from numpy.typing import NDArray
 
 
 def unit_axis(axis: Sequence[Scalar]) -> tuple[Scalar, Scalar, Scalar]:
@@ -77,3 +85,79 @@ class AlongAxis:
         """Return the joint about or along the opposite axis."""
         x, y, z = self.axis
         return replace(self, axis=(-x, -y, -z))
+
+
+def compose(first: JointState, then: JointState) -> JointState:
+    """Return the state of the joint that is `first` followed by `then`.
+
+    The columns of `first` are seen through `then`'s transform, which moves: that is where ``cJ`` comes from
+    (RBDA eq. 2.45: the transform's rate is ``−vJ × X``).
+    """
+    X = then.X
+    carried = X @ first.vJ
+    S: tuple[Motion, ...] = (*(X @ column for column in first.S), *then.S)
+    return JointState(X @ first.X, S, carried + then.vJ, X @ first.cJ + then.cJ + carried.cross(then.vJ))
+
+
+def multiply(a: Quaternion, b: Quaternion) -> Quaternion:
+    """Return the product a b: first the rotation b, then a."""
+    return Quaternion(
+        a.w * b.x + b.w * a.x + a.y * b.z - a.z * b.y,
+        a.w * b.y + b.w * a.y + a.z * b.x - a.x * b.z,
+        a.w * b.z + b.w * a.z + a.x * b.y - a.y * b.x,
+        a.w * b.w - (a.x * b.x + a.y * b.y + a.z * b.z),
+    )
+
+
+def _squared(q: Quaternion) -> Scalar:
+    return q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w
+
+
+def _one(x: Scalar) -> Scalar:
+    """Return 1, and NaN where x is zero or infinite (a traced x / x would be 1 always)."""
+    return (x + x) / x - 1.0
+
+
+def _scaled(q: Quaternion, s: Scalar) -> Quaternion:
+    return Quaternion(q.x * s, q.y * s, q.z * s, q.w * s)
+
+
+def half_angle(square: Scalar) -> tuple[Scalar, Scalar]:
+    """Return sin(θ/2)/θ and cos(θ/2) for θ² = square.
+
+    Where the square is zero, or has become it, they are what their series begin with: exact there, and the rates are
+    right too.
+    """
+    angle = sqrt(or_one(square))
+    return (
+        select_less(0.0, square, sin(angle * 0.5) / angle, 0.5 - square * (1 / 48)),
+        select_less(0.0, square, cos(angle * 0.5), 1.0 - square * 0.125),
+    )
+
+
+def quaternion_integrate(q: Quaternion, w: Vec3) -> Quaternion:
+    """Return the unit quaternion reached by turning at the body rate w for a unit of time."""
+    s, c = half_angle(w.dot(w))
+    turned = multiply(q, Quaternion(w.x * s, w.y * s, w.z * s, c))
+    square = _squared(turned)
+    return _scaled(turned, _one(square) / sqrt(square))
+
+
+def quaternion_difference(a: Quaternion, b: Quaternion) -> Vec3:
+    """Return the rotation vector, of at most half a turn, that leads from a to b, in a's axes."""
+    r = multiply(Quaternion(-a.x, -a.y, -a.z, a.w), b)
+    square = r.x * r.x + r.y * r.y + r.z * r.z
+    length = sqrt(or_one(square))
+    size = select_less(r.w, 0.0, -r.w, r.w)  # q and −q are the same rotation
+    angle = select_less(0.0, square, atan2(length, size), 1.0)
+    valid = _one(_squared(a)) * _one(_squared(b))  # a zero quaternion would differ from every other by nothing
+    factor = 2.0 * select_less(r.w, 0.0, -angle, angle) / select_less(0.0, square, length, size)
+    angles: Vec3 = Vec3(r.x, r.y, r.z) * (factor * valid)
+    return angles
+
+
+def random_quaternion(rng: Generator, size: tuple[int, ...]) -> NDArray[np.float64]:
+    """Return quaternions (*size, 4) uniform over all rotations."""
+    q = rng.normal(size=(*size, 4))
+    unit: NDArray[np.float64] = q / np.linalg.norm(q, axis=-1, keepdims=True)
+    return unit
