@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from kinetree.errors import ModelError
+from kinetree.locks import importing
 from kinetree.spatial import Force, Inertia, Motion, Scalar, Transform
 
 if TYPE_CHECKING:
@@ -155,3 +156,21 @@ class Joint(ABC):
         default is nothing.
         """
         return Inertia.zero()
+
+
+def check_at_first_use(joint: Joint) -> None:
+    """Check a joint of a user's type, also one inside a built-in one, unless an equal one has passed before.
+
+    Raises
+    ------
+    ModelError
+        If it breaks a law, see `kinetree.joints.check`.
+    """
+    for part in vars(joint).values():
+        if isinstance(part, Joint):
+            check_at_first_use(part)
+    if not type(joint).__module__.startswith(f"{__package__}."):
+        with importing:
+            from kinetree.joints._laws import check_once
+
+        check_once(joint)
