@@ -15,7 +15,7 @@ from helpers.trees import STEP, Array, gradient, page, random_states, random_tre
 from kinetree.algorithms import aba, crba, gravity_forces
 from kinetree.algorithms.quantities import kinetic_energy, mechanical_energy, potential_energy
 from kinetree.model import Model
-from kinetree.model.regroup import regrouped
+from kinetree.model.edit import regrouped
 
 trees = pytest.mark.parametrize("model", [random_tree(s, n=len(MOVING)) for s in range(4)], ids=lambda m: m.name)
 

@@ -13,7 +13,7 @@ from kinetree.functions.parameters import with_required
 from kinetree.glossary.symbols import shape_of
 from kinetree.graph import Port
 from kinetree.model import WORLD, Body, Model
-from kinetree.model.regroup import regrouped
+from kinetree.model.edit import regrouped
 from kinetree.runtime.function import Function
 from kinetree.runtime.options import Value
 from kinetree.runtime.spec import FunctionSpec, Variant, check_names, describe_shape
