@@ -11,8 +11,7 @@ from kinetree.formats.graph import GraphJoint, GraphLink, Inertial, KinematicGra
 from kinetree.formats.xml.elements import Element
 from kinetree.model import GRAVITY, JointLimits, Model, ModelBuilder
 from kinetree.model.body import WORLD
-from kinetree.model.checks import Pose, TooLargeError
-from kinetree.model.physical import check_inertias, inertia_defect, is_body
+from kinetree.model.checks import Pose, TooLargeError, check_inertias, inertia_defect, is_body
 from kinetree.model.tree import Edge, cycles, root_link
 from kinetree.spatial import Inertia
 

@@ -20,10 +20,18 @@ from kinetree.model.body import (
     JointLimits,
     JointSpring,
 )
-from kinetree.model.checks import Pose, as_floats, as_transform, as_vector, check_finite, check_not_negative, check_size
+from kinetree.model.checks import (
+    Pose,
+    as_floats,
+    as_transform,
+    as_vector,
+    check_bodies,
+    check_finite,
+    check_not_negative,
+    check_size,
+)
 from kinetree.model.mimic import JointSpec, entries, resolve_leaders, with_leaders_limits
 from kinetree.model.model import Model
-from kinetree.model.physical import check_bodies
 from kinetree.model.tree import root_link
 from kinetree.signatures import told
 from kinetree.spatial import Inertia, Scalar, Transform

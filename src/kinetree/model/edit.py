@@ -7,9 +7,8 @@ from dataclasses import replace
 
 from kinetree.errors import ModelError
 from kinetree.model.body import WORLD, Body, Frame
-from kinetree.model.checks import Pose, as_floats, as_transform, check_finite
+from kinetree.model.checks import Pose, as_floats, as_transform, check_bodies, check_finite
 from kinetree.model.model import Model
-from kinetree.model.physical import check_bodies
 from kinetree.spatial import Inertia, Scalar, Transform
 
 

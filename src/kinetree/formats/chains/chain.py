@@ -11,8 +11,7 @@ import numpy as np
 from kinetree.errors import ModelError
 from kinetree.joints import Joint
 from kinetree.model import Model, ModelBuilder
-from kinetree.model.checks import Pose
-from kinetree.model.physical import about_com, check_inertias
+from kinetree.model.checks import Pose, about_com, check_inertias
 from kinetree.spatial import Inertia, Transform
 from kinetree.validation import Array
 

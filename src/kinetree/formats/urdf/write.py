@@ -13,7 +13,7 @@ from kinetree.errors import ModelError
 from kinetree.formats.urdf.document import finite
 from kinetree.joints import Continuous, FreeFlyer, Joint, Planar, Prismatic, Revolute
 from kinetree.model import WORLD, Body, Model
-from kinetree.model.physical import about_com
+from kinetree.model.checks import about_com
 from kinetree.spatial import Inertia, Transform
 from kinetree.validation import Array
 
