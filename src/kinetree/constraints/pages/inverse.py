@@ -9,8 +9,8 @@ from kinetree.constraints.inputs import NONE_GIVEN, ContactInputs, taking
 from kinetree.constraints.lengths import forces_squared
 from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.pages import mechanism_algorithm
+from kinetree.scalars.factorization import PseudoInverse
 from kinetree.scalars.linalg import dot, times, transposed
-from kinetree.scalars.pseudo_inverse import PseudoInverse
 from kinetree.spatial import Scalar
 
 

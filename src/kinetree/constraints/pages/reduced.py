@@ -12,8 +12,8 @@ from kinetree.constraints.lengths import squared
 from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.pages import mechanism_algorithm
 from kinetree.constraints.types import Row
+from kinetree.scalars.factorization import PseudoInverse
 from kinetree.scalars.linalg import dot, times, transposed
-from kinetree.scalars.pseudo_inverse import PseudoInverse
 from kinetree.spatial import Scalar
 
 

@@ -8,9 +8,9 @@ from kinetree.algorithms.registry import Matrix, Vector
 from kinetree.constraints.delassus import Delassus, moved_velocities
 from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.pages import mechanism_algorithm
+from kinetree.scalars.factorization import PseudoInverse
 from kinetree.scalars.functions import sqrt
 from kinetree.scalars.linalg import dot
-from kinetree.scalars.pseudo_inverse import PseudoInverse
 from kinetree.spatial import Scalar
 
 
