@@ -29,8 +29,7 @@ from kinetree.model import Model
 from kinetree.runtime.cache import source_digest
 from kinetree.runtime.function import Function
 from kinetree.runtime.options import plain
-from kinetree.runtime.results import is_field
-from kinetree.runtime.spec import FunctionSpec, check_names
+from kinetree.runtime.spec import FunctionSpec, check_names, is_field
 from kinetree.tracing import context
 from kinetree.tracing.arrays import traced_array
 from kinetree.tracing.condition import Condition

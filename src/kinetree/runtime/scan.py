@@ -14,8 +14,7 @@ from kinetree.graph import Port
 from kinetree.runtime import inline
 from kinetree.runtime.arguments import Array
 from kinetree.runtime.function import Function
-from kinetree.runtime.results import result_type
-from kinetree.runtime.spec import FunctionSpec, Variant
+from kinetree.runtime.spec import FunctionSpec, Variant, result_type
 from kinetree.runtime.steps import run_steps
 from kinetree.validation import MASKED, has_masked_entries
 
