@@ -9,7 +9,7 @@ from typing import Any
 
 from kinetree.constraints.types.contact import Contact
 from kinetree.errors import ArgumentError
-from kinetree.joints._axis import unit_axis
+from kinetree.joints._parts import unit_axis
 from kinetree.signatures import told
 from kinetree.validation import positive
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kinetree.joints._axis import AlongAxis, coordinate_axis, perpendicular
+from kinetree.joints._parts import AlongAxis, coordinate_axis, perpendicular
 from kinetree.joints.base import Joint, JointState
 from kinetree.spatial import Force, Inertia, Mat3, Motion, Scalar, Transform, Vec3, cos, sin
 from kinetree.spatial.rotation import AxisRotation, GeneralRotation, Rotation

@@ -51,10 +51,7 @@ def lower(program: Program, region_size: int, *, widths: Sequence[int] | None = 
 
 
 def group_by_depth(program: Program) -> list[list[int]]:
-    """Return the nodes that array calls evaluate: together what has one kernel and depth, by depth.
-
-    The depth is the number of such nodes on the longest path to one; a `call` is a group of its own.
-    """
+    """Return the nodes that array calls evaluate, together those of one kernel and depth: how many such come before."""
     nodes = program.graph.nodes
     depth: dict[int, int] = {}
     groups: dict[tuple[int, str, int], list[int]] = {}
@@ -76,10 +73,7 @@ def place_call(plan: Plan, group: list[int], in_place: float) -> ArrayCall:
 
 
 def _place_operation(plan: Plan, i: int) -> ArrayCall:
-    """Return the call of the operation of a node, whose arguments are brought side by side, part by part.
-
-    Those that are in memory, often very many, are moved; the others are stored where computed.
-    """
+    """Return the call of an operation: arguments are stored where computed, those in memory moved to one place."""
     nodes = plan.program.graph.nodes
     _, args, operation = nodes[i]
     moved, moves, rest = plan.moved(args), list[tuple[Cell, Cell]](), iter(args)
@@ -103,10 +97,7 @@ def _place_operation(plan: Plan, i: int) -> ArrayCall:
 
 
 def _side_by_side(plan: Plan, values: tuple[int, ...]) -> tuple[Cell, int]:
-    """Return the first of the cells for these arguments, and how many of them an earlier call has there already.
-
-    Calls share cells where the arguments of one are the first ones of another: loops that use the same values.
-    """
+    """Return the first cell for these arguments, and how many an earlier call has there: loops share what they use."""
     for area, known in plan.shared.items():
         both = min(len(known), len(values))
         if both and known[:both] == values[:both]:
@@ -121,8 +112,7 @@ def _side_by_side(plan: Plan, values: tuple[int, ...]) -> tuple[Cell, int]:
 def _place_kernel(plan: Plan, group: list[int], in_place: float) -> ArrayCall:
     """Return the call of the kernel of these nodes.
 
-    Arguments that are close together in one input are read in place: evaluating the entries of the input between them
-    costs less than copying the arguments.
+    Arguments close together in one input are read in place: evaluating what is between them costs less than copying.
     """
     nodes = plan.program.graph.nodes
     kernel = OPS[nodes[group[0]].op].array_op
@@ -181,10 +171,7 @@ def place_deferred(plan: Plan, ports: Iterable[int]) -> None:
 
 
 def with_tiles(program: Program, computed: Sequence[int], widths: Sequence[int]) -> list[int | Tile]:
-    """Return these nodes with the tiles of the outputs between them.
-
-    A tile follows the last of its values; a tile of constants follows the tile before it.
-    """
+    """Return these nodes with the tiles of the outputs between them, each after the last of its values."""
     rank = {i: n for n, i in enumerate(computed, start=1)}
     ready: list[list[Tile]] = [[] for _ in range(len(computed) + 1)]
     for k, (entries, width) in enumerate(zip(program.results, widths, strict=True)):
@@ -210,10 +197,7 @@ STORES = 125
 
 
 def append_regions(plan: Plan, items: Sequence[int | Tile], size: int) -> None:
-    """Append regions of about equal work, none above `size` by more than its first item.
-
-    They are shorter where so many values must be stored for a later region that a region would have more than `STORES`.
-    """
+    """Append regions of about equal work, at most `size` and one item; shorter where they store more than `STORES`."""
     if not items:
         return
     total = list(itertools.accumulate(work(item, plan.program) for item in items))

@@ -116,10 +116,7 @@ class Plan:
         return Cell(area, 0)
 
     def moved(self, nodes: Sequence[int]) -> Sequence[str]:
-        """Return the kinds of nodes that are brought from memory to these places by a loop, not by code of their own.
-
-        Results of array operations always are; inputs where there are many.
-        """
+        """Return the kinds of nodes that a loop brings to these places: results of operations, inputs where many."""
         many = sum(self.program.graph[i].op == "input" for i in nodes) > MANY_INPUTS
         return ("get", "input") if many else ("get",)
 

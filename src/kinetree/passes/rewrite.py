@@ -37,11 +37,7 @@ Binding = Mapping[str, int]
 
 
 def rewrite(program: Program, rules: Sequence[Rule] = RULES) -> Program:
-    """Return the program with each node that matches a rule replaced, by the first rule that matches.
-
-    Nodes are visited once, arguments first: the result of one rule may match another, and the pass terminates. No rule
-    matches an exact node.
-    """
+    """Return the program with each node, arguments first, replaced by the first rule that matches it."""
     by_root: dict[str, list[Rule]] = {}
     for rule in rules:
         by_root.setdefault(str(rule.pattern[0]), []).append(rule)

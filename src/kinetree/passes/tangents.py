@@ -51,10 +51,7 @@ def _doubled(port: Port) -> Port:
 
 
 def pushed(program: Program, graph: Graph, entry: Callable[[int, int], Entry]) -> list[list[Entry]]:
-    """Return the value and the rate of every entry of every result, recorded in this graph.
-
-    ``entry(port, k)`` is what is known of an entry of an input.
-    """
+    """Return the value and rate of every entry of every result; ``entry(port, k)`` is known of an input's entry."""
     known: dict[int, Entry] = {}
     called: dict[int, list[Entry]] = {}
     for i in program.schedule():

@@ -130,10 +130,7 @@ def _and(names: list[str]) -> str:
 
 
 def convert(spec: FunctionSpec, call: Call) -> Inputs:
-    """Return the arguments of a call as arrays of one dtype, with the leading axes of the result.
-
-    The dtype is float32 where all inputs that are given, but for flags, are float32, and float64 otherwise.
-    """
+    """Return the arguments of a call as arrays: of float32 where all given but flags are, else of float64."""
     ports = spec.ports(call.optional)
     arrays, leads = [], []
     dtype = "float32" if len(ports) > len(call.defaulted) else "float64"
@@ -235,11 +232,7 @@ def _plain(array: Array, dtype: np.dtype[Any]) -> Array:
 
 
 def strides(array: Array, lead: tuple[int, ...], shape: tuple[int, ...]) -> int | None:
-    """Return the bytes between consecutive states, 0 if all are the same one.
-
-    None where a kernel cannot read the array without a copy: a state is not contiguous in row-major order, or the
-    states are not evenly spaced.
-    """
+    """Return the bytes between consecutive states, 0 if all are the same one; None where a kernel would need a copy."""
     if array.flags.c_contiguous and array.shape == lead + shape:
         return math.prod(shape, start=array.itemsize)
     outer = array.ndim - len(shape)

@@ -117,10 +117,7 @@ def _tables(n: int) -> tuple[Any, Any]:
 
 
 class SingleKernel:
-    """``kt_single`` at this address, called through ctypes; `keep` keeps the code in memory (see `entry.gc_opaque`).
-
-    `long`: it has loops that may take long, and look whether they are to stop.
-    """
+    """``kt_single`` at this address; `keep` keeps the code in memory, `long`: it has loops that may take long."""
 
     def __init__(self, address: int, scratch: int, keep: object, long: bool = False) -> None:
         self.keep = keep

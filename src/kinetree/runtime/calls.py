@@ -104,10 +104,7 @@ class CallGlue:
             self.is_awaited = not known
 
     def builtin(self, general: Callable[..., Any]) -> Callable[..., Any] | None:
-        """Return the built-in function that calls the variants, and `general` for all else; None if there is no glue.
-
-        The caller holds the lock for that.
-        """
+        """Return the function that calls the variants, else `general`; None without glue. The caller holds the lock."""
         glue = self._glue
         if glue is None:
             return None

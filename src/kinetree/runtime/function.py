@@ -14,7 +14,7 @@ from kinetree import locks
 from kinetree.errors import ArgumentError
 from kinetree.glue import cpython
 from kinetree.lazy import cached_property, lazy_method
-from kinetree.runtime import arguments, batch, inline, outputs
+from kinetree.runtime import arguments, batch, outputs
 from kinetree.runtime.arguments import Array, Inputs
 from kinetree.runtime.batch import BatchKernel
 from kinetree.runtime.calls import CallGlue
@@ -24,10 +24,7 @@ from kinetree.tracing.context import substituting_flag
 
 
 class Shown:
-    """The call of a function, with a name for what it computes that is the same in every process.
-
-    Dask names tasks by the parts of a `functools.partial`, of which compiled code and its addresses would be one.
-    """
+    """The call of a function, named by what it computes: Dask names tasks by the parts of a `functools.partial`."""
 
     def __init__(self, function: Any) -> None:
         self._function, self.__name__ = function, function.__name__
@@ -267,8 +264,8 @@ class Function(functools.partial[Any]):
             return self(*split[0], **split[1])
         call = arguments.bind(self.spec, args, kwargs)
         spec = self.spec.of(call.optional, call.options)
-        if inline.is_part_of_trace(call.values):
-            return inline.inline_call(spec, call)
+        if outputs.is_part_of_trace(call.values):
+            return outputs.inline_call(spec, call)
         inputs = arguments.convert(spec, call)
         given = outputs.given_outputs(spec, call.out, inputs)
         places = outputs.result_arrays(spec, given, inputs)

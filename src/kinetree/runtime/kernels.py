@@ -143,10 +143,7 @@ class Kernels:
         return program
 
     def _made(self, made: dict[_V, _K], key: _V, wanted: _Wanted, loaded: Callable[[ObjectCode], _K]) -> _K:
-        """Load code from the disk cache, or compile it.
-
-        Only compiling takes the lock. Two threads may both load the same code: the first one's is everybody's.
-        """
+        """Load code from the disk cache, or compile it under the lock; of two threads that load it, one's counts."""
         target, kind = get_backend(self._backend_name).target, f"{self._backend_name} {wanted.kind}"
         with locks.loading():
             name = cache_key(self._spec, wanted.variant, target, kind)
@@ -178,10 +175,7 @@ _glues: dict[str, Glue | None] = {}  # by the backend's name; None where it has 
 
 
 def call_glue(backend_name: str, *, load: bool, wait: bool) -> tuple[Glue | None, bool]:
-    """Return the call glue of a backend, None if there is none, and whether that is known.
-
-    Unless `load`, only what is in memory already is known; unless `wait`, it is not compiled while something else is.
-    """
+    """Return a backend's call glue, None if there is none, and whether that is known; see `CallGlue.fetch`."""
     if cpython.find() is None:
         return None, True
     if backend_name in _glues or not load:

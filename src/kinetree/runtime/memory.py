@@ -26,13 +26,7 @@ _COUNTED: bool = getattr(sys, "_is_gil_enabled", lambda: True)()  # else another
 
 
 def empty(shape: Sequence[int], dtype: np.dtype[Any]) -> Array:
-    """Return an array with anything in it, as `numpy.empty` does.
-
-    Examples
-    --------
-    >>> empty((2, 3), np.dtype(np.float64)).shape
-    (2, 3)
-    """
+    """Return an array with anything in it, as `numpy.empty` does."""
     size = math.prod(shape) * dtype.itemsize
     if not (LEAST_BYTES <= size <= MOST_BYTES and _COUNTED):
         return np.empty(shape, dtype)

@@ -117,10 +117,7 @@ def is_part_of_trace(values: Iterable[object]) -> bool:
 
 
 def inline_call(spec: FunctionSpec, call: Call) -> Any:
-    """Return the results of a call on traced values, one state.
-
-    The function's own arithmetic is recorded as in its compiled code, whatever that of the calling lines is.
-    """
+    """Return the results of a call on traced values, one state: its own arithmetic is that of its compiled code."""
     from kinetree.tracing.arrays import traced_array
     from kinetree.tracing.expr import ExactExpr, Expr, recast
     from kinetree.tracing.tracer import flatten

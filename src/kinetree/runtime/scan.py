@@ -11,7 +11,7 @@ import numpy as np
 from kinetree.backends.base import Steps
 from kinetree.errors import ArgumentError, unknown_name
 from kinetree.graph import Port
-from kinetree.runtime import inline
+from kinetree.runtime import outputs
 from kinetree.runtime.arguments import Array
 from kinetree.runtime.function import Function
 from kinetree.runtime.spec import FunctionSpec, Variant, result_type
@@ -202,7 +202,7 @@ class Scan:
             raise ArgumentError(f"{self!r}: {', '.join(missing)} missing; it takes {', '.join(names)}")
         variant = self._variant(tuple(name for name in spec.optional if name in given))
         values = [given.get(p.name, spec.defaults.get(p.name)) for p in variant.inputs]
-        if inline.is_part_of_trace(values):
+        if outputs.is_part_of_trace(values):
             raise ArgumentError(f"{self!r} cannot be part of a function that is being compiled: use kt.repeat there")
         for port, value in zip(variant.inputs, values, strict=True):
             if has_masked_entries(value):

@@ -21,15 +21,10 @@ _types: dict[tuple[str, tuple[str, ...]], type[tuple[Any, ...]]] = {}
 
 
 def result_type(function: str, names: tuple[str, ...]) -> type[tuple[Any, ...]]:
-    """Return the named tuple of a function's outputs; the same type for the same names, in all threads.
+    """Return the named tuple of a function's outputs, the same type for the same names, in all threads.
 
-    Its instances can be pickled. It adds nothing to the memory layout of a tuple, and it lives as long as the process;
+    Its instances can be pickled. It adds nothing to the memory of a tuple, and it lives as long as the process;
     the call glue relies on both.
-
-    Examples
-    --------
-    >>> result_type("hybrid_dynamics", ("a", "tau"))(a=1.0, tau=2.0)
-    HybridDynamics(a=1.0, tau=2.0)
     """
     return _types.get((function, names)) or _types.setdefault((function, names), _made(function, names))
 
@@ -59,10 +54,7 @@ def is_field(name: str) -> bool:
 
 
 class Variant(NamedTuple):
-    """One of a function's programs: compiled by itself, when first used.
-
-    It is known by the optional inputs that are given, all options with their values, and the dtype.
-    """
+    """One of a function's programs, compiled when first used: the optional inputs given, all options, and the dtype."""
 
     optional: tuple[str, ...]  # names, in the order of the signature
     options: tuple[tuple[str, Value], ...]

@@ -120,10 +120,7 @@ class Run(NamedTuple):
             out[start : start + n] = value
 
     def _counts(self, n: int, done: int) -> tuple[int, int]:
-        """Return how many steps the next call does, and how many of them there are between records.
-
-        If there is no time for all steps up to a record, a call records nothing or its last step.
-        """
+        """Return how many steps the next call does, and how many there are between records; it may record none."""
         left, most = self.total - done, max(int(CHUNK_SECONDS / (self.kernel.seconds * n)), 1)
         to_record = self.every - done % self.every
         if to_record == self.every <= most:
@@ -150,10 +147,7 @@ def run_steps(
     count: int,
     every: int,
 ) -> None:
-    """Run so many steps of all states, on as many threads as are worth it, and record every so many.
-
-    Arrays have an axis of states, one of steps or records if they have one, and one of entries, which is contiguous.
-    """
+    """Run so many steps of all states, on as many threads as are worth it; arrays as in `Run`, contiguous."""
     n = len((last or recorded)[0])
     inputs = [a if a.flags.aligned else a.copy() for a in inputs]
     short = kernel.long and kernel.is_short(n, count)

@@ -163,10 +163,9 @@ class Pool:
         self._lock = threading.Lock()
 
     def share(self, job: Job, threads: int, *, away: bool = False) -> None:
-        """Run a job on this thread and on `threads - 1` others, and return when all of it is done.
+        """Run a job on this thread and others, and raise what one of them raises after all have stopped.
 
-        What one of them raises, KeyboardInterrupt in this one included, is raised here after all have stopped. If
-        `away`, the main thread has another one do its part, so that Ctrl-C need not wait for the end of a chunk.
+        If `away`, the main thread has another one do its part, so that Ctrl-C need not wait for the end of a chunk.
         """
         try:
             for _ in range(min(threads - 1, self._grown(threads - 1))):

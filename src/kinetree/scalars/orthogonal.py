@@ -20,10 +20,7 @@ SWEEPS = 12
 
 
 class OrthogonalRows(NamedTuple):
-    """``K B = Q``, where the rows of Q are orthogonal, and E⁺, the inverses of their squared norms: 0 for 0.
-
-    So ``B⁺ = Qᵀ E⁺ K``, ``(B Bᵀ)⁺ = Kᵀ E⁺ K``, and ``Qᵀ E⁺ Q`` is the projector onto the space of the rows.
-    """
+    """``K B = Q`` of orthogonal rows, and E⁺, their inverse squared norms (0 for 0): ``B⁺ = Qᵀ E⁺ K``."""
 
     K: Rows
     Q: Rows
@@ -115,10 +112,7 @@ def _gram_schmidt(rows: Rows, n: int, total: Scalar) -> tuple[Rows, list[Scalar]
 
 
 def _sweep(x: Vector, m: int, n: int) -> list[Scalar]:
-    """Return the rows, their squared norms and how far they were from orthogonal, after one of Jacobi's sweeps.
-
-    Two rows are rotated by the angle, up to 45°, that makes them orthogonal; three pairs of six at a time.
-    """
+    """Return the rows, their squared norms and how far from orthogonal they were, after one of Jacobi's sweeps."""
     rows, E, cosines = _matrix(x, m), list(x[-m - 1 : -1]), 0.0
     total = or_one(dot(E, [1.0] * m))
     counts = [_is_something(sqrt(e / total) * NOISE) for e in E]

@@ -19,11 +19,7 @@ BRANCH = (
 
 
 class Condition(NumpyDispatch):
-    """A comparison of traced values: what `kt.where` chooses by. ``&``, ``|`` and ``~`` combine conditions.
-
-    ``choose(x, y)`` makes the node of the choice between two nodes: x where the condition holds, else y. `compared` is
-    one of the values of the comparison; what is chosen is of its type.
-    """
+    """A comparison of traced values, as `compared`: ``choose(x, y)`` makes the node of x where it holds, else y."""
 
     __slots__ = ("choose", "compared")
 

@@ -134,10 +134,7 @@ def _norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> 
 
 
 def scales(entries: list[Any]) -> tuple[Scale, Scale]:
-    """Return multiplications by the power of two that brings the largest entry close to 1, and by its inverse.
-
-    Each is done in two steps, whose factors float32 has too.
-    """
+    """Return multiplications by the power of two that brings the largest entry close to 1, and its inverse."""
     largest = functools.reduce(lambda a, b: choice(a < b, b, a), map(operator.abs, entries))
     exponent = choice(largest > 0.0, _apply("exponent", largest), 0.0)
     half = _apply("rint", exponent * 0.5)
@@ -198,11 +195,7 @@ def divided(a: Any, b: Any) -> Any:
 
 
 def _triangular(rows: Rows) -> Any:
-    """Eliminate below the diagonal of the square part of these rows; return the sign of the permutation.
-
-    The pivot of each column is the largest entry that is left: a row that has a larger one takes the place of the row
-    of the pivot so far, and that one its place.
-    """
+    """Eliminate below the diagonal of the square part, pivoting the largest; return the sign of the permutation."""
     n, sign = len(rows), cast(Any, 1.0)
     for k in range(n):
         for i in range(k + 1, n):
@@ -218,10 +211,7 @@ def _triangular(rows: Rows) -> Any:
 
 
 def _eliminated(A: Rows, columns: Rows) -> Rows:
-    """Return the solutions for these right-hand sides, by Gaussian elimination with partial pivoting.
-
-    The rows are scaled by powers of two first, so that their units do not decide which pivot is the largest.
-    """
+    """Return the solutions by Gaussian elimination with partial pivoting, of rows scaled by powers of two."""
     n = len(A)
     scaled = [scales(row)[0] for row in A]
     rows = [[scaled[i](x) for x in (*row, *(b[i] for b in columns))] for i, row in enumerate(A)]

@@ -40,10 +40,7 @@ class Tracer:
         return {port.name: _nested(self.input(port), port.shape) for port in ports}
 
     def program(self, outputs: Mapping[str, tuple[tuple[int, ...], Any]], kind: type[Expr] = Expr) -> Program:
-        """Return the program with these outputs: name to shape and entries, in nested sequences or arrays.
-
-        Numbers among the entries become constants as in the arithmetic of traced values of this type.
-        """
+        """Return the program with these outputs: name to shape and entries; numbers become constants of `kind`."""
         ports, results = [], []
         for name, (shape, entries) in outputs.items():
             port, scalars = Port(name, shape), list(flatten(entries))

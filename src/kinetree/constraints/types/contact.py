@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from kinetree.constraints.types._between import BetweenFrames, FrameRow, Relative
 from kinetree.errors import ArgumentError, ModelError
 from kinetree.glossary.symbols import Vector
-from kinetree.joints._axis import perpendicular, unit_axis
+from kinetree.joints._parts import perpendicular, unit_axis
 from kinetree.model import Model
 from kinetree.scalars.functions import select_less
 from kinetree.signatures import told

@@ -9,7 +9,7 @@ from numbers import Real
 
 from kinetree.constraints.types._between import BetweenFrames, FrameRow, Relative
 from kinetree.errors import ArgumentError, ModelError
-from kinetree.joints._axis import unit_axis
+from kinetree.joints._parts import unit_axis
 from kinetree.scalars.functions import select_less, sqrt
 from kinetree.signatures import told
 from kinetree.spatial import Force, Vec3
