@@ -58,8 +58,8 @@ def scan_ir(
                 record = b(f"udiv i64 {step}, %every")
                 for n, k in enumerate(steps.recorded):
                     ahead = b(f"mul i64 {record}, {moves.entry('%steps', n_inputs + n)}")
-                    cells = following.get(k, outputs[k])
-                    moves.write(len(steps.carried) + n, program.outputs[k], cells, first, ahead)
+                    kept = following.get(k, outputs[k])
+                    moves.write(len(steps.carried) + n, program.outputs[k], kept, first, ahead)
         for n, (k, _) in enumerate(steps.carried):
             moves.write(n, program.inputs[k], inputs[k], first, "0")
     entry = function(_SIGNATURE, b, internal=False)
