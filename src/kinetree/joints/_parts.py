@@ -1,4 +1,4 @@
-"""Axes of joints: normalisation, alignment with a coordinate axis, perpendicular directions, transverse moments."""
+"""What joint types are made of: axes, the quaternion manifold over any scalar without a branch, and compositions."""
 
 from __future__ import annotations
 

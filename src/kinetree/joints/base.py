@@ -1,4 +1,4 @@
-"""The contract of a joint type, and the registry of all of them."""
+"""The contract of a joint type, the registry of all of them, and the check of a user's own at its first use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Validation of the builder's numbers."""
+"""Validation of the builder's numbers; which inertias no body can have, and the warning about them."""
 
 from __future__ import annotations
 

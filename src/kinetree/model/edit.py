@@ -1,4 +1,4 @@
-"""Models made from models: joints locked, things attached, another base pose, other inertias."""
+"""Models made from models: joints locked, things attached, another base pose, other inertias, or base parameters."""
 
 from __future__ import annotations
 

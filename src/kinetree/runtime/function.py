@@ -98,7 +98,6 @@ class Function(functools.partial[Any]):
     def __init__(self, spec: FunctionSpec, lanes: int | None = None, backend: str = "llvm") -> None:
         self.spec = spec
         self.__name__ = self.__qualname__ = spec.name
-        self.__signature__ = spec.signature()
         if spec.wrapped is not None:
             self.__wrapped__ = spec.wrapped
             self.__module__ = getattr(spec.wrapped, "__module__", __name__)

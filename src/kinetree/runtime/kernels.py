@@ -16,8 +16,8 @@ import numpy as np
 
 from kinetree import locks
 from kinetree.backends import get_backend
-from kinetree.backends.base import ObjectCode, Steps
-from kinetree.glue import cpython, entry
+from kinetree.backends.base import LoadedCode, ObjectCode, Steps
+from kinetree.glue import cpython
 from kinetree.graph import Program
 from kinetree.runtime import cache
 from kinetree.runtime.batch import BatchKernel, SingleKernel
@@ -90,7 +90,11 @@ class Kernels:
             return self.singles[variant]
         backend = get_backend(self._backend_name)
         wanted = _Wanted(variant, "single", lambda: backend.compile_single(self.checked(variant), variant.dtype))
-        return self._made(self.singles, variant, wanted, self._loaded_single)
+
+        def made(code: ObjectCode, loaded: LoadedCode) -> Single:
+            return Single(SingleKernel(code, loaded), loaded.address("kt_c_entry"), loaded.address("kt_run"))
+
+        return self._made(self.singles, variant, wanted, made)
 
     def batch(self, variant: Variant) -> BatchKernel:
         """Return the kernel for many states."""
@@ -100,7 +104,7 @@ class Kernels:
         wanted = _Wanted(
             variant, f"batch {lanes}", lambda: backend.compile_batch(self.checked(variant), variant.dtype, lanes)
         )
-        return self._made(self.batches, variant, wanted, lambda code: self._loaded_batch(code, lanes))
+        return self._made(self.batches, variant, wanted, lambda code, loaded: BatchKernel(code, loaded, lanes))
 
     def scan(self, variant: Variant, steps: Steps, states: int) -> ScanKernel:
         """Return the kernel for many steps of so many states: of one state it is a kernel of one lane."""
@@ -114,25 +118,10 @@ class Kernels:
             f"scan {lanes} {steps!r}",
             lambda: backend.compile_scan(self.checked(variant), variant.dtype, lanes, steps),
         )
-        return self._made(self.scans, key, wanted, lambda code: self._loaded_scan(code, lanes))
+        return self._made(self.scans, key, wanted, lambda code, loaded: ScanKernel(code, loaded, lanes))
 
     def _lanes_for(self, variant: Variant) -> int:
         return get_backend(self._backend_name).lanes(variant.dtype) if self._lanes is None else self._lanes
-
-    def _loaded_single(self, code: ObjectCode) -> Single:
-        loaded = get_backend(self._backend_name).load(code)
-        kernel = SingleKernel(loaded.address("kt_single") or 0, code.scratch, entry.gc_opaque(loaded), _is_long(code))
-        return Single(kernel, loaded.address("kt_c_entry"), loaded.address("kt_run"))
-
-    def _loaded_batch(self, code: ObjectCode, lanes: int) -> BatchKernel:
-        loaded = get_backend(self._backend_name).load(code)
-        return BatchKernel(
-            loaded.address("kt_batch") or 0, code.scratch, entry.gc_opaque(loaded), lanes, _is_long(code)
-        )
-
-    def _loaded_scan(self, code: ObjectCode, lanes: int) -> ScanKernel:
-        loaded = get_backend(self._backend_name).load(code)
-        return ScanKernel(loaded.address("kt_scan") or 0, code.scratch, entry.gc_opaque(loaded), lanes, _is_long(code))
 
     def checked(self, variant: Variant) -> Program:
         """Return the program of a variant, whose constants its dtype can hold."""
@@ -142,14 +131,14 @@ class Kernels:
         check_constants(program, variant.dtype, self._spec.name)
         return program
 
-    def _made(self, made: dict[_V, _K], key: _V, wanted: _Wanted, loaded: Callable[[ObjectCode], _K]) -> _K:
+    def _made(self, made: dict[_V, _K], key: _V, wanted: _Wanted, kernel: Callable[[ObjectCode, LoadedCode], _K]) -> _K:
         """Load code from the disk cache, or compile it under the lock; of two threads that load it, one's counts."""
-        target, kind = get_backend(self._backend_name).target, f"{self._backend_name} {wanted.kind}"
+        backend = get_backend(self._backend_name)
         with locks.loading():
-            name = cache_key(self._spec, wanted.variant, target, kind)
+            name = cache_key(self._spec, wanted.variant, backend.target, f"{self._backend_name} {wanted.kind}")
             code = None if name is None else cache.load(name)
             if code is not None:
-                return made.setdefault(key, loaded(code))
+                return made.setdefault(key, kernel(code, backend.load(code)))
         with locks.compiling:
             if key in made:
                 return made[key]
@@ -157,12 +146,7 @@ class Kernels:
             if code is None:
                 with observer(self._spec.name):
                     code = _stored(name, wanted.compiled())
-            return made.setdefault(key, loaded(code))
-
-
-def _is_long(code: ObjectCode) -> bool:
-    """Return whether the code has loops that may take long, and look whether they are to stop."""
-    return "kinetree_stopped" in code.externals
+            return made.setdefault(key, kernel(code, backend.load(code)))
 
 
 def _stored(key: str | None, code: ObjectCode) -> ObjectCode:

@@ -1,4 +1,4 @@
-"""The arrays for the results of a call: those given as out, or new ones."""
+"""The results of a call: arrays given as out, or new ones; and calls that become part of a function being traced."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`FunctionSpec`: the definition of a function, from which the runtime compiles and calls it."""
+"""`FunctionSpec`: the definition of a function, from which the runtime compiles and calls it; and types of results."""
 
 from __future__ import annotations
 

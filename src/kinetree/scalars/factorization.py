@@ -1,4 +1,7 @@
-"""Factors ``A = L D Lᵀ`` of symmetric matrices: straight-line code for small ones, loops over rows for large ones."""
+"""Factors ``A = L D Lᵀ`` of symmetric matrices, straight-line code or loops over rows, and least squares by them.
+
+`PseudoInverse` is that of least norm by a regularised factorisation, for matrices of any rank, without branches.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Rotations as changes of coordinates: `E` takes the coordinates of a vector in frame A to those in frame B.
 
 Two kinds with one set of operations: nine numbers, and the rotation about a coordinate axis, which needs two and
-whose products cost a fraction (RBDA section 2.8 writes them rx, ry, rz).
+whose products cost a fraction (RBDA section 2.8 writes them rx, ry, rz). And rotation vectors of at most half a turn.
 """
 
 from __future__ import annotations

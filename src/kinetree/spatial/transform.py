@@ -2,7 +2,7 @@
 
 ``X = Transform(E, r)`` takes coordinates in frame A to coordinates in frame B, where B's origin is at r in A and E
 is the rotation from A's axes to B's. As in the book, ``X @ v`` carries a motion from A to B, and ``X.T @ f`` a
-force or an inertia from B back to A (``Xᵀ f``, ``Xᵀ I X``).
+force or an inertia from B back to A (``Xᵀ f``, ``Xᵀ I X``). A mobility, the inverse of an inertia, goes as a motion.
 """
 
 from __future__ import annotations
