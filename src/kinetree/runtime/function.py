@@ -17,8 +17,7 @@ from kinetree.lazy import cached_property, lazy_method
 from kinetree.runtime import arguments, batch, outputs
 from kinetree.runtime.arguments import Array, Inputs
 from kinetree.runtime.batch import BatchKernel
-from kinetree.runtime.calls import CallGlue
-from kinetree.runtime.kernels import Kernels, Single
+from kinetree.runtime.kernels import CallGlue, Kernels, Single
 from kinetree.runtime.spec import FunctionSpec, Variant
 from kinetree.tracing.context import substituting_flag
 
