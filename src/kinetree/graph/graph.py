@@ -32,20 +32,7 @@ _OPAQUE = Node("", ())
 class Graph:
     """An arena of interned nodes: `graph.node(...)` returns the id of an equal node if there is one.
 
-    Attributes
-    ----------
-    nodes : list of Node
-    relaxed : list of Node
-        The nodes as patterns see them, those of folding and of the passes: an exact node is an operation of no name.
-
-    Examples
-    --------
-    >>> g = Graph()
-    >>> x = g.node("input", (), (0, 0))
-    >>> g.node("mul", (x, x)) == g.node("mul", (x, x))
-    True
-    >>> g[g.node("mul", (x, x))]
-    Node(op='mul', args=(0, 0), payload=None)
+    `relaxed` are the nodes as patterns of folding and passes see them: an exact node is an operation of no name.
     """
 
     __slots__ = ("_ids", "inner", "nodes", "relaxed")

@@ -187,19 +187,7 @@ OPS: dict[str, Op] = {
 
 
 def interpret(program: Program, inputs: Mapping[str, ArrayLike] | Sequence[ArrayLike]) -> list[NDArray[np.float64]]:
-    """Return the outputs of the program for one state.
-
-    There is one input array for each port, by name or in order, of the port's shape or flat.
-
-    Examples
-    --------
-    >>> from kinetree.graph import Port
-    >>> from kinetree.tracing.tracer import Tracer
-    >>> t = Tracer()
-    >>> x, y = t.input(Port("x", (2,)))
-    >>> interpret(t.program({"z": ((2,), [x * y, x - y])}), {"x": [3.0, 2.0]})
-    [array([6., 1.])]
-    """
+    """Return the outputs of the program for one state; an array for each port, by name or in order, may be flat."""
     arrays = [inputs[port.name] for port in program.inputs] if isinstance(inputs, Mapping) else list(inputs)
     if len(arrays) != len(program.inputs):
         raise ArgumentError(f"the program has {len(program.inputs)} inputs, not {len(arrays)}")

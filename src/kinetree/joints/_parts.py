@@ -88,11 +88,7 @@ class AlongAxis:
 
 
 def compose(first: JointState, then: JointState) -> JointState:
-    """Return the state of the joint that is `first` followed by `then`.
-
-    The columns of `first` are seen through `then`'s transform, which moves: that is where ``cJ`` comes from
-    (RBDA eq. 2.45: the transform's rate is ``−vJ × X``).
-    """
+    """Return the state of the joint that is `first` followed by `then`; its cJ comes from the transform of `then`."""
     X = then.X
     carried = X @ first.vJ
     S: tuple[Motion, ...] = (*(X @ column for column in first.S), *then.S)
@@ -123,11 +119,7 @@ def _scaled(q: Quaternion, s: Scalar) -> Quaternion:
 
 
 def half_angle(square: Scalar) -> tuple[Scalar, Scalar]:
-    """Return sin(θ/2)/θ and cos(θ/2) for θ² = square.
-
-    Where the square is zero, or has become it, they are what their series begin with: exact there, and the rates are
-    right too.
-    """
+    """Return sin(θ/2)/θ and cos(θ/2) for θ² = square; where it is zero the first terms, whose rates are right too."""
     angle = sqrt(or_one(square))
     return (
         select_less(0.0, square, sin(angle * 0.5) / angle, 0.5 - square * (1 / 48)),

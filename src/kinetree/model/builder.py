@@ -259,10 +259,7 @@ class ModelBuilder:
     def _bodies(
         self, joints: list[JointSpec], placed: dict[str, _Placed]
     ) -> tuple[list[Body], tuple[int, ...], Inertia]:
-        """Return the bodies, parents first and else in the order of the joints; that order; and the base's inertia.
-
-        `placed` holds the links that no joint here carries; on return it holds all links.
-        """
+        """Return the bodies, parents first, their order, and the base's inertia; `placed` gets all links' places."""
         waiting: dict[str, list[int]] = {}
         for k, spec in enumerate(joints):
             waiting.setdefault(spec.parent, []).append(k)

@@ -146,10 +146,7 @@ def check_inertias(source: str, inertias: Iterable[tuple[str, float, ArrayLike]]
 
 
 def check_bodies(source: str, inertias: Iterable[tuple[str, Inertia]]) -> None:
-    """Warn about links of these inertias, given in a program, that no body can have, be it an ideal one.
-
-    Inertias that are not plain numbers are passed over.
-    """
+    """Warn about links of these inertias, given in a program as numbers, that no body can have, be it an ideal one."""
     _warn(source, ((name, _defect(I)) for name, I in inertias if all(isinstance(x, Real) for x in I)))
 
 

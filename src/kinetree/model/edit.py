@@ -13,10 +13,7 @@ from kinetree.spatial import Inertia, Scalar, Transform
 
 
 def locked(model: Model, joints: Collection[str], q: Sequence[Scalar]) -> Model:
-    """Return the model with these joints fixed where they stand in q (nq); joints that mimic them are fixed too.
-
-    A body on a locked joint becomes part of the one that carries it. The other joints keep their order.
-    """
+    """Return the model with these joints, and those that mimic them, fixed where they stand in q (nq)."""
     fixed_q = {k for name in joints for k in model.bodies[model.body_of_joint(name)].q_index}
     place: list[tuple[int, Transform]] = []  # where each old body is now: the new body, and the transform to it
     kept: list[Body] = []
@@ -92,10 +89,7 @@ def with_frame(model: Model, name: str, on: str, placement: Transform) -> Model:
 
 
 def with_attached(model: Model, other: Model, frame: str, placement: Transform, prefix: str) -> Model:
-    """Return the model with another one (of a fixed base) standing on a frame, at this placement in it.
-
-    The other's joints come after the model's own in q and v. Its names get the prefix.
-    """
+    """Return the model with another one of a fixed base, its names with the prefix, standing on a frame of it."""
     at = model.frame(frame)
     if other.has_floating_base:
         raise ModelError(f"{other.name!r} has a floating base: only a robot of a fixed base can be attached to a frame")
@@ -169,13 +163,9 @@ def with_inertial_parameters(model: Model, parameters: Sequence[Scalar]) -> Mode
 def regrouped(model: Model) -> Model:
     """Return a model with the same joint forces at every state, and with many inertial parameters zero.
 
-    From the leaves to the root, the part of each body's inertia that causes no force at its joint
-    (`Joint.inertia_for_parent`) is lumped into its parent; what reaches the world is dropped. For a revolute joint
-    that is three of the ten parameters, the mass among them. M(q), the bias forces and so inverse and forward dynamics
-    are the same functions as before; energies, momenta, the centre of mass and the reactions in the joints are not.
-
-    The idea is that of base inertial parameters (Gautier and Khalil 1990; RBDA section 9.7 gives the same
-    argument for a revolute joint), used here to have fewer operations.
+    From the leaves on, the part of each inertia without a force at its joint (`Joint.inertia_for_parent`) is lumped
+    into the parent (Gautier and Khalil 1990; RBDA section 9.7). M(q) and the bias forces are the same functions;
+    energies, momenta, the centre of mass and the reactions in the joints are not.
     """
     inertias = [body.inertia for body in model.bodies]
     for i in reversed(range(model.nb)):

@@ -16,11 +16,7 @@ Follows = tuple[Scalar, Scalar]
 
 @dataclass(frozen=True)
 class JointSpec:
-    """A joint between two links, before there are bodies; its leader is the joint that it mimics.
-
-    X leads from the parent link's frame to the joint's; X_child from that, as the joint moves it, to the child link's,
-    None where they are one.
-    """
+    """A joint before there are bodies: X leads to its frame, X_child from that, as it moves, to the child's."""
 
     name: str
     parent: str
@@ -37,10 +33,7 @@ class JointSpec:
 
 
 def resolve_leaders(joints: Mapping[str, JointSpec]) -> list[JointSpec]:
-    """Return the joints, each mimic joint with a leader that mimics no other and with resistance as that one feels it.
-
-    Every joint is resolved once, after its leader: a chain of mimic joints costs its length.
-    """
+    """Return the joints, mimic joints with a leader that mimics no other, and resistance as that one feels it."""
     resolved: dict[str, JointSpec] = {}
     for spec in joints.values():
         chain: dict[str, JointSpec] = {}

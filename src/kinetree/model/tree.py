@@ -66,15 +66,7 @@ def root_link(
 
 
 def cycle(following: Mapping[str, str]) -> list[str]:
-    """Return the names of a cycle, where each is followed by at most one; none where there is none.
-
-    It begins with the one of them that is first in the mapping.
-
-    Examples
-    --------
-    >>> cycle({"a": "c", "b": "c", "c": "b", "d": "e"})
-    ['b', 'c']
-    """
+    """Return the names of a cycle, from the first of them on, where each is followed by at most one; else none."""
     return next(cycles(following), [])
 
 

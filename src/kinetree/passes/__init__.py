@@ -15,19 +15,9 @@ PASSES: tuple[Callable[[Program], Program], ...] = (rewrite, contract)
 
 
 def optimize(program: Program) -> Program:
-    """Return the program after all passes: rewritten, fused and scheduled.
+    """Return the program after all passes: rewritten, fused and scheduled, its array operations' programs too.
 
-    The programs of array operations go through them as well. Results change in rounding only. The passes are
-    deterministic and take linear time.
-
-    Examples
-    --------
-    >>> from kinetree.graph import Port
-    >>> from kinetree.tracing.tracer import Tracer
-    >>> t = Tracer()
-    >>> x, y, z = t.input(Port("x", (3,)))
-    >>> optimize(t.program({"r": ((), [x * y + z * z])})).op_count()
-    {'mul': 1, 'fma': 1}
+    Results change in rounding only. The passes are deterministic and take linear time.
     """
     program = with_nested(program, optimize)
     for one_pass in PASSES:

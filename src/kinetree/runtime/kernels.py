@@ -267,11 +267,7 @@ class OptionCodes:
 
 
 class CallGlue:
-    """What a function tells the glue of its compiled variants.
-
-    One result does not wait for the glue to be loaded, or compiled, which takes longer than compiling a small program:
-    it `is_awaited` then, and made at the next call.
-    """
+    """What a function tells the glue of its variants; while that is not loaded, it `is_awaited`."""
 
     def __init__(self, spec: FunctionSpec, kernels: Kernels, backend: str) -> None:
         self._spec, self._kernels, self._backend = spec, kernels, backend

@@ -32,26 +32,14 @@ class _State(NamedTuple):
 
 
 def least_within(H: Matrix, c: Vector, bounds: Bounds, x: Vector, target: Vector) -> list[Scalar]:
-    """Return the x within bounds for which ``½ xᵀH x − cᵀx`` is least.
+    """Return the x within bounds for which ``½ xᵀH x − cᵀx`` is least, H being positive definite.
 
-    A pass goes from x towards a target: all of the way, with what is beyond its bounds cut off, or straight ahead while
-    the function falls, up to the first bound, whichever gains more (Bertsekas 1982, "Projected Newton methods"). Then
-    entries at bounds are held, and the next target is where the function is least with the others free. In the first
-    passes only those are held that are pushed against their bounds; later all are, until the target is reached
-    (Nocedal and Wright 2006, section 16.5): then the function, which falls, is never at the same target again, so that
-    this ends. It ends at the optimum but for rounding; were it cut short, the function would not be larger than where
-    it began.
-
-    Parameters
-    ----------
-    H : (n, n) matrix
-        Positive definite.
-    c : (n,) vector
-    bounds : n pairs or None
-    x : (n,) vector
-        Where to begin, within the bounds.
-    target : (n,) vector
-        Where to go first: where the function is least without bounds, say.
+    A pass goes from x, which begins within the bounds, towards a target: all of the way, with what is beyond its bounds
+    cut off, or straight ahead while the function falls, up to the first bound, whichever gains more (Bertsekas 1982,
+    "Projected Newton methods"). Then entries at bounds are held, and the next target is where the function is least,
+    the others free. In first passes only those are held that are pushed against their bounds; later all are, until
+    the target is reached (Nocedal and Wright 2006, section 16.5): then the function, which falls, is never at the same
+    target again, so that this ends: at the optimum but for rounding, or, cut short, no higher than where it began.
 
     Examples
     --------

@@ -82,15 +82,7 @@ class Factored:
 
 
 def solve_positive(A: Matrix, b: Vector) -> list[Scalar]:
-    """Return ``A⁻¹ b`` for a positive definite A, of which the lower triangle is read.
-
-    An unknown whose pivot is nothing but rounding becomes zero, so that a singular A gives a number too.
-
-    Examples
-    --------
-    >>> solve_positive([[2.0], [1.0, 3.0]], [5.0, 10.0])
-    [1.0, 3.0]
-    """
+    """Return ``A⁻¹ b`` for a positive definite A, of which the lower triangle is read; 0 where a pivot is rounding."""
     return Factored(A, len(A), infinite_if_rounding).solve(b)
 
 

@@ -56,13 +56,7 @@ def orthogonal_rows(B: Matrix) -> OrthogonalRows:
 
 
 def volume(B: Matrix) -> Scalar:
-    """Return ``√det(B Bᵀ)``, the volume that the rows span: 0 if they are dependent, but for rounding.
-
-    Examples
-    --------
-    >>> volume([[3.0, 4.0, 0.0], [0.0, 0.0, 2.0]]), volume([[1.0, 2.0], [2.0, 4.0], [0.0, 1.0]])
-    (10.0, 0.0)
-    """
+    """Return ``√det(B Bᵀ)``, the volume that the rows span: 0 if they are dependent, but for rounding."""
     columns = [column for column in transposed(B) if not all(map(is_zero, column))]
     if len(B) > len(columns):
         return 0.0

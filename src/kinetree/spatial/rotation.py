@@ -228,10 +228,7 @@ def rotation_vector(R: Mat3) -> tuple[Vec3, Scalar]:
 
 
 def turn_between(a: Vec3, b: Vec3) -> Vec3:
-    """Return the rotation vector that leads one unit vector the short way to another.
-
-    Of those that lead to the opposite direction it is one, across a.
-    """
+    """Return the rotation vector that leads one unit vector the short way to another; to the opposite, one across a."""
     normal = a.cross(b)
     sine, cosine = sqrt(normal.dot(normal)), a.dot(b)
     beside = a.cross(Vec3(select_less(a.x * a.x, 0.5, 1.0, 0.0), select_less(a.x * a.x, 0.5, 0.0, 1.0), 0.0))

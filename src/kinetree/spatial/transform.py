@@ -44,10 +44,7 @@ class Transform(Composite):
 
     @classmethod
     def placed(cls, rotation: Iterable[Iterable[Scalar]], translation: Iterable[Scalar]) -> Transform:
-        """Return the transform to the frame that stands in A with this rotation matrix and translation.
-
-        The columns of the rotation matrix are B's axes in A's coordinates (the upper left of a 4×4 placement).
-        """
+        """Return the transform to the frame that stands so in A: the columns of the rotation are B's axes."""
         return cls(GeneralRotation(Mat3.of(rotation).T), Vec3.of(translation))
 
     @property
@@ -84,10 +81,7 @@ class Transform(Composite):
         return Motion(w, self.E.to_a(m.lin) + self.r.cross(w))
 
     def carry(self, v: Motion, a: Motion) -> tuple[Motion, Motion]:
-        """Return X v and X a seen from the inertial frame in which B's origin is at rest (see `at_rest`).
-
-        A's origin must be at rest in the frame that v and a are given in: ``v.lin = 0``.
-        """
+        """Return X v and X a seen from the inertial frame in which B's origin is at rest, as A's was: `at_rest`."""
         acc = a.lin + a.ang.cross(self.r) + centripetal(v.ang, self.r)
         return Motion(self.E.to_b(v.ang), ZERO), Motion(self.E.to_b(a.ang), self.E.to_b(acc))
 
@@ -102,10 +96,7 @@ class Transform(Composite):
 
 
 class Chain(Composite):
-    """A transform made of two, applied one after the other: ``Chain(X2, X1) @ v = X2 @ (X1 @ v)``.
-
-    Two sparse rotations in turn cost less than their product, which is dense.
-    """
+    """Two transforms, applied in turn: ``Chain(X2, X1) @ v = X2 @ (X1 @ v)``, at less cost than their dense product."""
 
     __slots__ = ("first", "last")
 

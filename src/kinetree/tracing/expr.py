@@ -71,16 +71,7 @@ def _comparison(
 
 
 class Expr(NumpyDispatch):
-    """A scalar whose arithmetic is recorded in a graph.
-
-    Examples
-    --------
-    >>> g = Graph()
-    >>> x = Expr(g, g.node("input", (), (0, 0)))
-    >>> y = 2 * x + 0
-    >>> y.graph[y.id].op, (x * 0).constant
-    ('mul', 0.0)
-    """
+    """A scalar whose arithmetic is recorded in a graph."""
 
     __slots__ = ("graph", "id")
     __hash__ = object.__hash__
@@ -291,16 +282,7 @@ _add_methods()
 
 
 class ExactExpr(Expr):
-    """A scalar whose arithmetic is computed as it is written, with the bits of IEEE arithmetic: a user's.
-
-    Examples
-    --------
-    >>> g = Graph()
-    >>> x = ExactExpr(g, g.node("input", (), (0, 0)))
-    >>> y = recast(x, Expr)
-    >>> (x - x).constant, (y - y).constant
-    (None, 0.0)
-    """
+    """A scalar whose arithmetic is computed as it is written, with the bits of IEEE arithmetic: a user's."""
 
     __slots__ = ()
     __hash__ = object.__hash__

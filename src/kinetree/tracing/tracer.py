@@ -15,15 +15,7 @@ from kinetree.tracing.expr import Expr
 
 
 class Tracer:
-    """Creates the inputs of a graph, and the program once the outputs are known.
-
-    Examples
-    --------
-    >>> t = Tracer()
-    >>> x, y = t.input(Port("x", (2,)))
-    >>> t.program({"z": ((2,), [x + y, 3.0])}).op_count()
-    {'add': 1}
-    """
+    """Creates the inputs of a graph, and the program once the outputs are known."""
 
     def __init__(self) -> None:
         self.graph = Graph()

@@ -77,19 +77,7 @@ def compile_single(
 ) -> ObjectCode:
     """Return code for one state, with the entry ``kt_single`` (see `Backend`).
 
-    Inputs, outputs and arithmetic have the dtype; angles are reduced in float64. `entries` returns LLVM IR to append to
-    the module, with more entries, given the bytes of scratch that ``@kt_single`` needs. NotImplementedError is raised
-    for an operation that this backend does not know.
-
-    Examples
-    --------
-    >>> from kinetree.graph import Port
-    >>> from kinetree.tracing.tracer import Tracer
-    >>> t = Tracer()
-    >>> (x,) = t.input(Port("x", ()))
-    >>> code = compile_single(t.program({"y": ((), [2.0 * x])}), target=Target.host())
-    >>> code.symbols, code.scratch
-    (('kt_single',), 0)
+    `entries` returns LLVM IR to append to the module, with more entries, given the scratch that ``@kt_single`` needs.
     """
     ir, scratch = single_ir(program, dtype, target)
     return object_code(ir + entries(scratch), scratch, target)

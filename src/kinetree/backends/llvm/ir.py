@@ -14,19 +14,8 @@ _NAMES = {"float64": ("double", "f64"), "float32": ("float", "f32")}
 class Lanes:
     """The type of one value: a vector of `count` states, or a scalar for one.
 
-    Attributes
-    ----------
-    item, bytes, alignment : int
-        Bytes of one lane and of the value, and the alignment of the value in memory.
-    scalar, type, suffix : str
-        The LLVM types of one lane and of the value, and the suffix of an intrinsic on the value.
-
-    Examples
-    --------
-    >>> Lanes("float64", 8).type, Lanes("float64", 8).suffix
-    ('<8 x double>', 'v8f64')
-    >>> Lanes("float32", 1).type, Lanes("float32", 1).constant(0.5)
-    ('float', '0x3FE0000000000000')
+    `item` and `bytes` are the bytes of one lane and of the value, `scalar` and `type` their LLVM types, and
+    `suffix` is that of an intrinsic on the value.
     """
 
     def __init__(self, dtype: str, count: int) -> None:
@@ -50,17 +39,7 @@ def hex_literal(value: float) -> str:
 
 
 class Body:
-    """The lines of a function; calling it appends an instruction and returns the name of its result.
-
-    Examples
-    --------
-    >>> b = Body()
-    >>> b(f"fadd double {b('fmul double %x, %y')}, %z")
-    '%t2'
-    >>> print(b)
-      %t1 = fmul double %x, %y
-      %t2 = fadd double %t1, %z
-    """
+    """The lines of a function; calling it appends an instruction and returns the name of its result."""
 
     __slots__ = ("_count", "block", "lines")
 

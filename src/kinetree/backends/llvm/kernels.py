@@ -26,9 +26,8 @@ from kinetree.graph.elementary import RARE_ABOVE
 def emit_elementwise(program: Program, rare: Program | None, dtype: str, width: int) -> str:
     """Return IR of ``void @NAME(ptr input, …, ptr output, i64 count)`` for a program of scalar inputs and one output.
 
-    Where its second output is above `RARE_ABOVE` or NaN, the value is that of the other program, which is run if any
-    element of the vector needs it. The output has room for `count` rounded up to whole vectors; of the inputs nothing
-    after `count` is read.
+    Where its second output is above `RARE_ABOVE` or NaN, the value is that of `rare`, run if any element needs it.
+    The output has room for whole vectors.
     """
     item = Lanes(dtype, width)
     name, arity = program.outputs[0].name, len(program.inputs)

@@ -30,17 +30,7 @@ def tile_columns(size: int, lanes: int) -> int:
 
 
 class Transpose:
-    """Transposes of tiles in the body of a function: W rows of C entries to C vectors of W lanes, and back.
-
-    Examples
-    --------
-    >>> b = Body()
-    >>> Transpose(b, Lanes("float64", 2), 2).to_rows(["%x", "%y"])
-    ['%t1', '%t2']
-    >>> print(b)
-      %t1 = shufflevector <2 x double> %x, <2 x double> %y, <2 x i32> <i32 0, i32 2>
-      %t2 = shufflevector <2 x double> %x, <2 x double> %y, <2 x i32> <i32 1, i32 3>
-    """
+    """Transposes of tiles in the body of a function: W rows of C entries to C vectors of W lanes, and back."""
 
     def __init__(self, body: Body, lanes: Lanes, columns: int) -> None:
         self.body, self.lanes, self.columns = body, lanes, columns
@@ -118,8 +108,7 @@ class Transpose:
 def rows_to_lanes(lanes: Lanes, columns: int) -> str:
     """Return IR of ``void @rows_to_lanes_C(ptr rows, ptr cells, i64 size)``.
 
-    `rows` is a table of W rows; each column goes to one of `size` neighbouring cells. The last tile may overlap the
-    previous one, so that no column is left over.
+    Each column of W rows goes to one of `size` neighbouring cells; the last tile may overlap the previous one.
     """
     b = Body()
     transpose = Transpose(b, lanes, columns)

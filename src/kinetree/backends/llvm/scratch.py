@@ -24,14 +24,7 @@ class ScratchLayout:
     """Offsets of the areas, of the tables of rows, and of a frame of so many bytes in the scratch.
 
     For one state, inputs and outputs are the caller's own arrays. For a batch, an input is a lane block in the scratch,
-    and an output is reached through a table of the rows of the lanes (see `rows.Rows`).
-
-    Attributes
-    ----------
-    rows : dict
-        For a batch, by port: offsets of the tables of rows.
-    row_bytes : dict
-        Size of an area for one state.
+    and an output is reached through a table of the rows of the lanes: `rows` has their offsets, `row_bytes` the sizes.
     """
 
     def __init__(self, plan: Plan, lanes: Lanes, frame: int, *, batch: bool) -> None:

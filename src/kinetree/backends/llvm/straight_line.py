@@ -193,8 +193,7 @@ class Access:
     def store_tile(self, tile: Tile, values: list[str], nodes: Sequence[Node]) -> None:
         """Transpose a tile of these values, which belong to these nodes, and store it to the rows.
 
-        The stores are volatile for the compiler's sake: looking for other orders of so many, which it does not find,
-        takes it up to twice as long as all the rest.
+        Volatile: the compiler would take up to twice as long looking for other orders of so many stores.
         """
         b, layout = self._body, self._layout
         rows = self._row_pointers(tile.port)

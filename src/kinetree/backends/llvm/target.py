@@ -23,15 +23,7 @@ CODEGEN_LEVEL = 1
 
 @dataclass(frozen=True)
 class Target:
-    """What object code depends on besides the program.
-
-    Attributes
-    ----------
-    triple, cpu, features : str
-        LLVM's names for the machine.
-    vector_bits : int
-        Width of the vectors to use: 512, 256 or 128.
-    """
+    """What object code depends on besides the program: LLVM's names for the machine, and the width of vectors."""
 
     triple: str
     cpu: str
@@ -53,10 +45,7 @@ class Target:
 
 @cache
 def target_machine(target: Target) -> Any:
-    """Return LLVM's code generator for this target.
-
-    The code is position-independent and its constants are next to it, so that it can be stored and loaded anywhere.
-    """
+    """Return LLVM's code generator, of position-independent code with its constants beside: to be loaded anywhere."""
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     return llvm.Target.from_triple(target.triple).create_target_machine(
@@ -89,13 +78,9 @@ class LoadedObject:
 
 
 def load(code: ObjectCode, symbols: Mapping[str, int] = MappingProxyType({})) -> LoadedObject:
-    """Bring code into memory.
+    """Bring code into memory, each object with its own linker: that takes half a millisecond, but frees all memory.
 
-    Each object has its own linker: that costs half a millisecond, but frees all memory. (A shared one retains some
-    kilobytes for each library that it linked.) JITLink places code and constants together, so that they are always
-    in range of each other, and reaches externals through stubs.
-
-    `symbols` are addresses of externals; LLVM is asked for the others, and LookupError raised if it does not know one.
+    JITLink keeps constants in range. `symbols` are addresses of externals; `LookupError` if LLVM does not know another.
     """
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
