@@ -179,11 +179,7 @@ class ModelBuilder:
             raise ModelError(f"there are two links or frames named {name!r}: names must differ")
 
     def build(
-        self,
-        *,
-        floating_base: bool = False,
-        base_pose: Pose | None = None,
-        gravity: Iterable[Scalar] = GRAVITY,
+        self, *, floating_base: bool = False, base_pose: Pose | None = None, gravity: Iterable[Scalar] = GRAVITY
     ) -> Model:
         """Return the model.
 

@@ -50,11 +50,7 @@ def emit_repeat(operation: ArrayOperation, dtype: str, region_operations: int) -
     test = emit_program(f"{name}_condition", operation.condition, dtype, region_operations)
     body = emit_program(f"{name}_body", operation.body, dtype, region_operations)
     loop = filled(
-        _REPEAT,
-        NAME=name,
-        RESULTS=operation.results,
-        MOST=operation.most,
-        F=".0" if dtype == "float64" else ".0f",
+        _REPEAT, NAME=name, RESULTS=operation.results, MOST=operation.most, F=".0" if dtype == "float64" else ".0f"
     )
     return Emitted(
         f"{test.text}\n{body.text}\n{loop}",

@@ -101,12 +101,7 @@ def generate(
     lines = body.count("\n")
     comment = _comment(program, name, dtype, [*about, *_facts(program, scratch, lines)], texts or {})
     declared = prototype(name, program.inputs, program.outputs, dtype)
-    header = filled(
-        templates.HEADER,
-        GUARD=f"{name.upper()}_H",
-        PROTOTYPE=declared,
-        BATCH=_batch(program, name, dtype),
-    )
+    header = filled(templates.HEADER, GUARD=f"{name.upper()}_H", PROTOTYPE=declared, BATCH=_batch(program, name, dtype))
     return CSource(name, declared, comment + body.lstrip("\n"), comment + header, scratch)
 
 
