@@ -15,11 +15,12 @@ import math
 from collections.abc import Callable
 from functools import partial
 
-from kinetree.backends.angles import COSINE, FRACTION_BITS, LIMIT, PARTS, ROUND, SINE, TWO_OVER_PI
 from kinetree.backends.c.names import ITEM, Emitted
 from kinetree.backends.c.spelling import in_double, number, spelled_helpers
+from kinetree.backends.c.templates import filled
 from kinetree.graph import Program, elementary
 from kinetree.graph.elementary import RARE_ABOVE
+from kinetree.graph.elementary.angles import COSINE, FRACTION_BITS, LIMIT, PARTS, ROUND, SINE, TWO_OVER_PI
 
 
 def emit_elementwise(name: str, program: Program, rare: Program | None, dtype: str) -> Emitted:
@@ -249,10 +250,7 @@ def emit_sincos(dtype: str) -> Emitted:
         "COSINE": _horner(COSINE),
         "CAST": "" if dtype == "float64" else "(float)",
     }
-    text = _TEXT
-    for name, value in values.items():
-        text = text.replace(f"@{name}@", value)
-    return Emitted(text)
+    return Emitted(filled(_TEXT, **values))
 
 
 def _horner(coefficients: tuple[float, ...]) -> str:

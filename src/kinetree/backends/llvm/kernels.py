@@ -16,11 +16,11 @@ import math
 from collections.abc import Callable
 from functools import partial
 
-from kinetree.backends.angles import COSINE, FRACTION_BITS, LIMIT, PARTS, ROUND, SINE, TWO_OVER_PI
 from kinetree.backends.llvm.ir import Body, Lanes, function, hex_literal
 from kinetree.backends.llvm.straight_line import append, spelled
 from kinetree.graph import Program, elementary
 from kinetree.graph.elementary import RARE_ABOVE
+from kinetree.graph.elementary.angles import COSINE, FRACTION_BITS, LIMIT, PARTS, ROUND, SINE, TWO_OVER_PI
 
 
 def emit_elementwise(program: Program, rare: Program | None, dtype: str, width: int) -> str:
