@@ -26,23 +26,8 @@ for _module in iter_modules(__path__):
         import_module(f"{__name__}.{_module.name}")
 globals().update(Joint.registry)
 
-__all__ = [
-    "Continuous",
-    "Cylindrical",
-    "Fixed",
-    "FreeFlyer",
-    "Helical",
-    "Joint",
-    "JointState",
-    "Mimic",
-    "Planar",
-    "Prismatic",
-    "Revolute",
-    "RollPitchYaw",
-    "Spherical",
-    "Universal",
-    "check",
-]
+__all__ = ["Continuous", "Cylindrical", "Fixed", "FreeFlyer", "Helical", "Joint", "JointState", "Mimic", "Planar"]
+__all__ += ["Prismatic", "Revolute", "RollPitchYaw", "Spherical", "Universal", "check"]
 
 
 def __getattr__(name: str) -> Any:

@@ -7,26 +7,6 @@ from kinetree.spatial.rotation import AxisRotation, GeneralRotation, Quaternion,
 from kinetree.spatial.transform import Chain, Mobility, Transform
 from kinetree.spatial.vector import Composite, Mat3, Sym3, Vec3
 
-__all__ = [
-    "ArticulatedInertia",
-    "AxisRotation",
-    "Chain",
-    "Composite",
-    "Force",
-    "GeneralRotation",
-    "Inertia",
-    "Mat3",
-    "Mobility",
-    "Motion",
-    "Quaternion",
-    "Rotation",
-    "Scalar",
-    "Sym3",
-    "Transform",
-    "Vec3",
-    "at_rest",
-    "cos",
-    "select",
-    "sin",
-    "sqrt",
-]
+__all__ = ["ArticulatedInertia", "AxisRotation", "Chain", "Composite", "Force", "GeneralRotation", "Inertia", "Mat3"]
+__all__ += ["Mobility", "Motion", "Quaternion", "Rotation", "Scalar", "Sym3", "Transform", "Vec3", "at_rest", "cos"]
+__all__ += ["select", "sin", "sqrt"]
