@@ -59,9 +59,8 @@ class Revolute(AlongAxis, Joint):
     def inertia_for_parent(self, inertia: Inertia) -> Inertia:
         """Return the mass and its first moment on the axis, and a rod's inertia across it.
 
-        A rod on the axis, without inertia about it, is the same at every angle and takes no momentum from the
-        rotation. One such rod takes the mass, the first moment along the axis, and one transverse moment of
-        inertia; which one is a choice, made so that a coordinate axis leaves the most zeros.
+        A rod on the axis, without inertia about it, takes no momentum at any angle. It takes the mass, the first moment
+        and one transverse moment of inertia; which one is a choice, so that a coordinate axis leaves the most zeros.
         """
         across = super().inertia_for_parent(inertia)
         along = coordinate_axis(self.axis)

@@ -102,23 +102,14 @@ ROUNDING = 64 * 2.0**-52
 
 
 def inertia_defect(mass: float, moments: ArrayLike, *, ideal: bool = False, error: float = 0.0) -> str | None:
-    """Return what is wrong with a mass and an inertia about the centre of mass; None where a body can have them.
+    """Return what is wrong with a mass and moments (3, 3) about the centre of mass; None where a body can have them.
 
     A body with extent has positive principal moments, and ``J1 + J2 ≥ J3`` for the largest, J3, because each is a
-    sum of two second moments. A link without mass and inertia is only a frame: that is not a defect.
-
-    Parameters
-    ----------
-    mass : float
-    moments : (3, 3) array-like
-    ideal : bool
-        Whether point masses and thin rods, whose moments are zero, are bodies too.
-    error : float
-        That of the moments (kg·m²).
+    sum of two second moments. A link without mass and inertia is only a frame: that is not a defect. With `ideal`,
+    point masses and thin rods, whose moments are zero, are bodies too; `error` is that of the moments (kg·m²).
 
     Examples
     --------
-    >>> inertia_defect(1.0, [[1, 0, 0], [0, 1, 0], [0, 0, 2]])
     >>> inertia_defect(1.0, [[1, 0, 0], [0, 1, 0], [0, 0, 3]])
     'triangle inequality violated'
     >>> inertia_defect(1.0, np.diag([1, 1, 0])), inertia_defect(1.0, np.diag([1, 1, 0]), ideal=True)

@@ -24,15 +24,7 @@ def _fields(value: Any) -> Sequence[str] | None:
 
 
 def flatten(value: Any) -> tuple[Hashable, tuple[Any, ...]]:
-    """Return a hashable description of everything but the numbers, and the numbers in a fixed order.
-
-    Examples
-    --------
-    >>> from kinetree.joints import Revolute
-    >>> structure, numbers = flatten(Revolute((0, 0, 1)))
-    >>> numbers
-    (0.0, 0.0, 1.0)
-    """
+    """Return a hashable description of everything but the numbers, and the numbers in a fixed order."""
     numbers: list[Any] = []
 
     def walk(v: Any) -> Hashable:

@@ -15,13 +15,7 @@ from kinetree.spatial.vector import Composite, Mat3, Sym3, Vec3
 
 
 class GeneralRotation(Composite):
-    """A rotation given by its nine numbers.
-
-    Examples
-    --------
-    >>> GeneralRotation(Mat3.of([[0, 1, 0], [-1, 0, 0], [0, 0, 1]])).to_b(Vec3(1, 0, 0))
-    Vec3(0, -1, 0)
-    """
+    """A rotation given by its nine numbers."""
 
     __slots__ = ("matrix",)
 
@@ -69,11 +63,6 @@ class AxisRotation(Composite):
     With ``(i, j, k)`` cyclic: ``v_i' = c v_i + s v_j``, ``v_j' = c v_j − s v_i``, ``v_k' = v_k``. The products with
     matrices take every entry from what it is made of: that the trace does not change would cost less, but where one
     moment of inertia is small against the other, as past a nearly aligned axis, its digits would be lost.
-
-    Examples
-    --------
-    >>> AxisRotation(2, 0.0, 1.0).to_b(Vec3(1.0, 0.0, 0.0))
-    Vec3(0.0, -1.0, 0.0)
     """
 
     __slots__ = ("c", "k", "s")

@@ -180,14 +180,6 @@ class Mobility(Composite):
     """The symmetric matrix Ω of ``a = Ω f`` for a body on joints that move freely: 21 numbers.
 
     With moments and forces exchanged it is to changes of coordinates what an inertia is, and kept as one.
-
-    Examples
-    --------
-    >>> hinge = Mobility.zero().freed(Motion.of([0, 0, 1, 0, 0, 0]), Force.of([0, 0, 1, 0, 0, 0]), 0.5, 0.0)
-    >>> hinge @ Force.of([0, 0, 3, 0, 0, 0])
-    Motion(0.0, 0.0, 1.5, 0.0, 0.0, 0.0)
-    >>> hinge.at(Transform.translation([2.0, 0.0, 0.0])) @ Force.of([0, 0, 0, 0, 3, 0])
-    Motion(0.0, 0.0, 3.0, 0.0, 6.0, 0.0)
     """
 
     __slots__ = ("exchanged",)
