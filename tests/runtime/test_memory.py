@@ -9,7 +9,7 @@ import pytest
 from synthetic import Function, N, declare, reference, states
 
 from kinetree.runtime import memory
-from kinetree.runtime.memory import LEAST_BYTES, MOST_BYTES, empty
+from kinetree.runtime.outputs import LEAST_BYTES, MOST_BYTES, empty
 
 F64 = np.dtype(np.float64)
 ROWS = LEAST_BYTES // 8 // 4 + 1
