@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from synthetic import Function, N, declare, reference, states
 
-from kinetree.runtime import memory
+from kinetree.runtime import outputs
 from kinetree.runtime.outputs import LEAST_BYTES, MOST_BYTES, empty
 
 F64 = np.dtype(np.float64)
@@ -17,9 +17,9 @@ ROWS = LEAST_BYTES // 8 // 4 + 1
 
 @pytest.fixture(autouse=True)
 def nothing_spare():
-    memory.clear()
+    outputs.release_memory()
     yield
-    memory.clear()
+    outputs.release_memory()
 
 
 def place(array: np.ndarray) -> int:
@@ -77,7 +77,7 @@ def test_small_and_huge_results_are_ordinary_arrays(size):
     array = empty((size // 8,), F64)
     assert array.flags.owndata
     del array
-    assert not memory._blocks
+    assert not outputs._blocks
 
 
 def test_another_size_takes_other_memory():

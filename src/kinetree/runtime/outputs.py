@@ -1,4 +1,10 @@
-"""The results of a call: arrays given as out, or new ones; and calls that become part of a function being traced."""
+"""The results of a call: arrays given as out, or new ones; and calls that become part of a function being traced.
+
+The block of a deleted large result is reused for the next: the system clears every page of new memory, and the C
+library (glibc from 32 MB on) asks for new memory each time, which for tens of megabytes takes longer than to compute
+them. So the blocks of the last two are retained. One is free when nothing but this module refers to it: results and
+their views have it as their base.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +18,7 @@ import numpy as np
 
 from kinetree.errors import ArgumentError
 from kinetree.graph import Port
-from kinetree.runtime import arguments, memory
+from kinetree.runtime import arguments
 from kinetree.runtime.arguments import DTYPES, Array, Call, Inputs, check_range
 from kinetree.runtime.batch import BatchKernel, KernelArguments, address, writable
 from kinetree.runtime.spec import FunctionSpec
@@ -38,7 +44,7 @@ def result_arrays(spec: FunctionSpec, given: Sequence[Array] | None, inputs: Inp
     """Return the arrays to compute the outputs in: those given, or new ones where a kernel cannot write to them."""
     new = DTYPES[inputs.variant.dtype]
     return [
-        given[k] if given and _in_place(given[k], port, inputs) else memory.empty(inputs.lead + port.shape, new)
+        given[k] if given and _in_place(given[k], port, inputs) else empty(inputs.lead + port.shape, new)
         for k, port in enumerate(spec.outputs)
     ]
 
@@ -71,7 +77,7 @@ def plain_batch(spec: FunctionSpec, kernel: BatchKernel, args: tuple[Any, ...], 
         return None
     n = len(arrays[0])
     if out is None:
-        arrays += [memory.empty((n, *port.shape), DTYPES["float64"]) for port in results]
+        arrays += [empty((n, *port.shape), DTYPES["float64"]) for port in results]
     elif not arrays[-1].flags.writeable or any(overlap(a, arrays[-1]) for a in arrays[:-1]):
         return None
     addresses, strides = [address(a) for a in arrays], [a.strides[0] for a in arrays]
@@ -130,7 +136,7 @@ def inline_call(spec: FunctionSpec, call: Call) -> Any:
 
     if call.out is not None:
         raise ArgumentError(f"{spec.name}: out= has no meaning in a function that is being compiled")
-    arguments = {}
+    given = {}
     for port, value in zip(spec.ports(call.optional), call.values, strict=True):
         array: Array = np.asarray(value, dtype=object)
         if array.shape != port.shape:
@@ -141,8 +147,8 @@ def inline_call(spec: FunctionSpec, call: Call) -> Any:
         if port.name in spec.ranges:
             check_range(spec, port, np.array([x for x in array.flat if not isinstance(x, Expr)], dtype=np.float64))
         relaxed: Array = np.array([recast(entry, Expr) for entry in array.flat], dtype=object)
-        arguments[port.name] = relaxed.reshape(port.shape).tolist()
-    results = spec.evaluate(arguments, dict(call.options))
+        given[port.name] = relaxed.reshape(port.shape).tolist()
+    results = spec.evaluate(given, dict(call.options))
     entries = [[recast(entry, kind) for entry in flatten(result)] for result in results]
     return returned(spec, [traced_array(e, port.shape) for e, port in zip(entries, spec.outputs, strict=True)])
 
@@ -179,6 +185,6 @@ def _unused(size: int) -> list[Array] | None:
     return None
 
 
-def clear() -> None:
+def release_memory() -> None:
     """Release the unused blocks."""
     _blocks.clear()
