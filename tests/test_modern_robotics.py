@@ -183,5 +183,7 @@ def test_wrong_arguments() -> None:
     for wrong in ([1.0], np.zeros((2, 6))):
         with pytest.raises(ArgumentError, match="F_tip has shape"):
             ClosedForm(model, np.zeros(6)).tau(np.zeros(6), np.zeros(6), F_tip=wrong)
+        with pytest.raises(ArgumentError, match="dtheta has shape"):
+            ClosedForm(model, np.zeros(6)).c(wrong)
     with pytest.raises(ModelError, match="frame 'link2' is not on the last link"):
         ScrewChain.of(model, "link2")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import pickle
 from collections.abc import Callable
@@ -34,6 +35,18 @@ def test_a_class_names_its_arguments(name: str) -> None:
         cls(unknown_thing=1)
     with pytest.raises(TypeError, match=f"^{name}|its arguments are"):
         cls(*[None] * (len(parameters) + 1))
+
+
+@pytest.mark.parametrize("wrong", [10**400, [1.0, "x"], {}, 1j], ids=["huge", "list", "dict", "complex"])
+@pytest.mark.parametrize("name", CLASSES)
+def test_what_is_no_number_is_an_error_of_ours_or_kept(name: str, wrong: Any) -> None:
+    """Whatever an argument means: if its value cannot be taken, that is said by an error that can be caught."""
+    cls: Any = getattr(kt, name)
+    parameters = inspect.signature(cls).parameters.values()
+    needed = {p.name: "panda_hand" for p in parameters if p.default is p.empty and p.kind is not p.VAR_POSITIONAL}
+    for argument in parameters:
+        with contextlib.suppress(kt.KinetreeError):
+            cls(**needed | {argument.name: wrong})
 
 
 @pytest.mark.parametrize(

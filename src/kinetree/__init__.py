@@ -29,7 +29,7 @@ NAMES = {
     "identification.estimators": "Generalised Instrumental LeastSquares OutputError Robust",
     "integrators": "StopReason Tsitouras integrator",
     "loading": "load load_mechanism",
-    "logs.filter": "Filter",
+    "logs.samples": "Filter",
     "logs.sensors": "Sensors",
     "mechanism_methods": "Mechanism",
     "model": "JointLimits Model ModelBuilder",

@@ -7,8 +7,7 @@ import inspect
 from collections.abc import Callable
 from typing import ParamSpec
 
-from kinetree.formats.chains.dh import DHLink, model_from_dh
-from kinetree.formats.chains.screws import model_from_screws
+from kinetree.formats.chains import DHLink, model_from_dh, model_from_screws
 from kinetree.model import Model
 from kinetree.robot_methods import Robot
 from kinetree.signatures import wrong_call

@@ -141,13 +141,28 @@ def is_rotation(value: Any) -> bool:
     return hasattr(value, "as_matrix") and np.shape(value.as_matrix())[-2:] == (3, 3)
 
 
+def as_number(value: object) -> float:
+    """Return a real number as a float, infinite where it is too large for one; NaN of flags and of what is no number.
+
+    Examples
+    --------
+    >>> as_number(2), as_number(-(10**400)), as_number(True), as_number("2")
+    (2.0, -inf, nan, nan)
+    """
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return math.nan
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value == abs(value) else -math.inf
+
+
 def positive(what: str, value: object) -> float:
     """Return a number that is finite and greater than zero."""
-    if type(value) is float and 0.0 < value < math.inf:
-        return value
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0.0 < float(value) < math.inf:
-        raise ArgumentError(f"{what} is {value!r}, it must be a positive number")
-    return float(value)
+    found = as_number(value)
+    if not 0.0 < found < math.inf:
+        raise ArgumentError(f"{what} is {value!r:.80}, it must be a positive number")
+    return found
 
 
 class Range(NamedTuple):

@@ -195,3 +195,10 @@ def test_converged_is_a_bool() -> None:
         return 0.5 * linkage.assemble(q).converged
 
     assert half(q[0]) == 0.5
+
+
+def test_without_rows_of_positions_it_stays(body: kt.Robot) -> None:
+    mech, q = kt.Mechanism(body, [kt.ContactSlot("s", "body")]), body.random_configuration(1)
+    found = mech.assemble(q)
+    assert found.converged
+    assert np.allclose(found.q, q, rtol=0, atol=1e-15)

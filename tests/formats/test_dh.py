@@ -15,7 +15,7 @@ from kinetree import Robot
 from kinetree.algorithms import aba, crba, rnea
 from kinetree.errors import ModelError
 from kinetree.formats import NonPhysicalInertiaWarning
-from kinetree.formats.chains.dh import DHLink, model_from_dh
+from kinetree.formats.chains import DHLink, model_from_dh
 from kinetree.model import JointFriction, Model
 from kinetree.spatial import Inertia
 

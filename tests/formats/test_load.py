@@ -16,7 +16,7 @@ from kinetree.errors import FormatError, KinetreeError
 from kinetree.formats import RobotNotFoundError, load_model
 from kinetree.formats.graph import GraphLink, KinematicGraph
 from kinetree.formats.load import READERS, find_source
-from kinetree.formats.xml.elements import Element
+from kinetree.formats.xml import Element
 
 ROCK = "<robot name='rock'><link name='stone'/></robot>"
 

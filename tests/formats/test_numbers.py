@@ -13,8 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kinetree.errors import FormatError
-from kinetree.formats.xml.elements import Element
-from kinetree.formats.xml.values import number, quaternion_rotation, rpy_rotation, triple, vector
+from kinetree.formats.xml import Element, number, quaternion_rotation, rpy_rotation, triple, vector
 
 ULP = 2.0**-52
 

@@ -11,7 +11,7 @@ from helpers.trees import page, random_placement, random_tree
 from kinetree.algorithms import aba, crba, forward_kinematics, rnea
 from kinetree.errors import ModelError
 from kinetree.formats import FormatWarning, NonPhysicalInertiaWarning
-from kinetree.formats.chains.screws import _joint, model_from_screws
+from kinetree.formats.chains import _joint, model_from_screws
 from kinetree.joints import Helical, Mimic, Prismatic, Revolute
 from kinetree.model import Model
 from kinetree.modern_robotics import ScrewChain, adjoint, exponential

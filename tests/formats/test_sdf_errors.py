@@ -12,7 +12,7 @@ from mutations import mutant
 from kinetree import load, load_mechanism
 from kinetree.errors import FormatError, FormatWarning, KinetreeError
 from kinetree.formats import load_model
-from kinetree.formats.xml import elements
+from kinetree.formats import xml
 
 LINKS = "<link name='a'><inertial/></link><link name='b'><inertial/></link>"
 JOINT = "<joint name='j' type='revolute'><parent>a</parent><child>b</child><axis/></joint>"
@@ -138,7 +138,7 @@ def test_entities_and_sizes_are_refused(monkeypatch: pytest.MonkeyPatch) -> None
         load(bomb)
     with pytest.raises(FormatError, match="nested more than 200 deep"):
         load(sdf("<model name='n'>" * 300))
-    monkeypatch.setattr(elements, "MAX_BYTES", 1000)
+    monkeypatch.setattr(xml, "MAX_BYTES", 1000)
     with pytest.raises(FormatError, match="has more than the"):
         load(sdf(" " * 2000))
 

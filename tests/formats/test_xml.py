@@ -8,7 +8,7 @@ import time
 import pytest
 
 from kinetree.errors import FormatError
-from kinetree.formats.xml.elements import MAX_DEPTH, MAX_MARKS, Element, parse_xml
+from kinetree.formats.xml import MAX_DEPTH, MAX_MARKS, Element, parse_xml
 
 SECONDS = 10.0  # each hostile file takes well under one; a shared runner may be slow, a hang is minutes
 

@@ -11,9 +11,12 @@ import inspect
 import math
 import re
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import fields
+from enum import Enum, EnumMeta
 from fractions import Fraction
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -274,27 +277,51 @@ NUMBERS = {
 NEEDED: dict[str, dict[str, Any]] = {
     "Contact": {"frame": "a"},
     "ContactSlot": {"name": "s", "frame": "a"},
+    "FrameTarget": {"pose": np.eye(4).tolist()},
     "Gear": {"ratios": {"a": 1.0, "b": 2.0}},
+    "Loop": {"frame": "a", "to": "b", "joint": Revolute((0, 1, 0))},
+    "LookAt": {"point": [1.0, 2.0, 3.0]},
+    "OutputError": {"simulate": max},
     "Rod": {"frame": "a", "to": "b", "length": 1.0},
     "Weld": {"frame": "a"},
     "Wheel": {"frame": "a", "radius": 1.0},
 }
-VALUES = (
-    "ADMM Adaptive Bodies ContactInputs ContactSolver DHLink Filter GaussSeidel JointLimits LeastSquares Record Robust"
-)
-VALUES += " Sensors Tsitouras"
+ROOMS = ("conventions", "excitation", "identification", "inverse_kinematics", "joints", "modern_robotics")
+PLACES = (kt, *(import_module(f"kinetree.{room}") for room in ROOMS))
+PUBLIC = {name: getattr(place, name) for place in PLACES for name in place.__all__}
+VALUES = [
+    *("ADMM", "Bodies", "Contact", "ContactInputs", "ContactSlot", "ContactSolver", "DHLink", "Filter", "Forces"),
+    *("FrameTarget", "GaussSeidel", "Gear", "JointLimits", "LeastSquares", "Loop", "LookAt", "MotionLimits"),
+    *("OutputError", "Record", "Robust", "Rod", "Sensors", "Series", "Tsitouras", "Weld", "Wheel"),
+]
 
 
 @case
 def values(folder: Path) -> Iterator[str]:
     """Yield what the fields of public values are by default, and what is made of numbers and others in their place."""
-    for name in sorted({*VALUES.split(), *NEEDED} & {*kt.__all__}):
-        kind, needed = getattr(kt, name), NEEDED.get(name, {})
+    for name in VALUES:
+        kind: Any
+        kind, needed = PUBLIC[name], NEEDED.get(name, {})
         yield repr(kind(**needed))
         for field in fields(kind):
             taken = {text: (partial(kept, kind, field.name, needed, x), x) for text, x in NUMBERS.items()}
             if not (told := made(taken)).endswith(f"{[*NUMBERS][-1]} → kept"):
                 yield f" {field.name}:\n{told}"
+
+
+@case
+def signatures(folder: Path) -> Iterator[str]:
+    """Yield the arguments of public functions and methods of which some may be left out, and what they are then."""
+    classes = [x for x in PUBLIC.values() if isinstance(x, type) and not issubclass(x, Enum)]
+    methods = [getattr(kind, name) for kind in classes for name in dir(kind) if not name.startswith("_")]
+    found = set()
+    for function in filter(callable, [*PUBLIC.values(), *methods]):
+        if not isinstance(function, EnumMeta) and str(getattr(function, "__module__", "")).startswith("kinetree"):
+            with suppress(ValueError):
+                given = inspect.signature(function).parameters.values()
+                bare = inspect.Signature([x.replace(annotation=x.empty) for x in given])
+                found.add(f"{getattr(function, '__qualname__', function)}{bare}")
+    yield from sorted(line for line in found if "=" in line)
 
 
 def kept(kind: Any, field: str, needed: dict[str, Any], value: object) -> object:

@@ -9,10 +9,13 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 import kinetree as kt
 from helpers.compiler import ALGORITHMS, Algorithm, Use, batch_text, digest, optimize, single_text, trace, uses
@@ -58,7 +61,7 @@ MECHANISM = "tree with constraints"
 WITH_OPTIONS = ("tree of last examples, with friction", MECHANISM)
 """Robots of which there are programs with all options."""
 
-SOLVERS = ("inverse_kinematics_solver", "differential_inverse_kinematics", "contact_solver")
+SOLVERS = ("inverse_kinematics_solver", "differential_inverse_kinematics", "contact_solver", "simulation_step")
 
 _NAME = re.compile(r"(?P<label>^[\w.]+(?=:))|(?P<name>[%@][\w.]+)|^(?P<machine>target \w+) = .*", re.MULTILINE)
 
@@ -125,6 +128,8 @@ def solver_digests(name: str) -> dict[str, dict[str, str]]:
             f"{way} {name}(all)": Variant(spec.optional, (("solver", way),), "float64") for way in ("pgs", "admm")
         }
         return {use: _of_program(optimize(spec.trace(variant)), ()) for use, variant in variants.items()}
+    if name == "simulation_step":
+        return {f"{way} {name}()": _of_program(program, ()) for way, program in simulation_steps()}
     tree, mech = kt.Robot(robot("tree of first examples")), four_bar().mech
     several = {"tool": "pose", "link5": ["position", "orientation"], "link9": "look_at"}
     made = {
@@ -139,6 +144,32 @@ def solver_digests(name: str) -> dict[str, dict[str, str]]:
         program = optimize(function.spec.trace(Variant(given, (), "float64")))
         found[use.format(name)] = _of_program(program, () if given else KINDS)
     return found
+
+
+def simulation_steps() -> Iterator[tuple[str, Program]]:
+    """Yield the programs of steps of simulations, by what is chosen."""
+    mech, q = four_bar()
+    tree = kt.Robot(exact_tree("steps", 14, [EXAMPLES["Prismatic"][0], EXAMPLES["Universal"][0]]))
+    falls = tree.compile(lambda q, v, least: v[0] - least, shapes={"least": ()}, name="falls")
+    turns = tree.compile(lambda q, t: q[-1] - t, name="turns")
+    law = tree.compile(lambda q, v, t, gain: -gain * v - t, shapes={"gain": ()}, name="law")
+    events = [kt.Event(falls, most=2), kt.Event(turns, direction=-1), kt.Event(falls, name="end", stop=True)]
+    forces = kt.Forces(tau=np.zeros((4, tree.nv)), interpolation="linear")
+    resting = kt.Mechanism(tree, [kt.Contact(tree.frame_names[-1], radius=0.1)])
+    integrators = ["euler", "semi_implicit_euler", "implicit_euler", "rk4", "tsitouras", "variational"]
+    chosen: dict[str, Any] = {
+        i: {"integrator": i, "events": events[k % 2 :], "inputs": {"least": 0.5}} for k, i in enumerate(integrators)
+    }
+    chosen |= {
+        "controller": {"controller": law, "inputs": {"gain": 2.0}},
+        "called": {"controller": lambda q, v, t: v},
+        "forces": {"forces": forces},
+    }
+    made = {way: (tree, tree.neutral(), more) for way, more in chosen.items()}
+    made |= {"loop": (mech, q, {}), "contact": (resting, tree.neutral(), {"joints": "none"})}
+    for way, (system, start, more) in made.items():
+        step = system.simulation(start, **{"steps": 3, **more}).step
+        yield way, optimize(step.spec.trace(Variant(step.spec.optional, (), "float64")))
 
 
 def _of_program(program: Program, kinds: Iterable[str]) -> dict[str, str]:

@@ -8,8 +8,7 @@ from math import pi
 import numpy as np
 
 from kinetree.formats import FormatWarning, NonPhysicalInertiaWarning
-from kinetree.formats.chains.dh import DHLink, model_from_dh
-from kinetree.formats.chains.screws import model_from_screws
+from kinetree.formats.chains import DHLink, model_from_dh, model_from_screws
 from kinetree.model import Model
 from kinetree.spatial import Inertia
 

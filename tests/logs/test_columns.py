@@ -7,9 +7,8 @@ import re
 import pytest
 
 from kinetree.errors import FormatError
-from kinetree.logs.columns import LOG, MOTION, Coordinates
+from kinetree.logs.columns import LOG, MOTION, Coordinates, expected_columns, unused_columns
 from kinetree.logs.layout import layout_of_header, layout_without_header
-from kinetree.logs.messages import expected_columns, unused_columns
 
 ARM = Coordinates(("hip", "knee"), ("hip", "knee"))
 FLOATING = Coordinates(

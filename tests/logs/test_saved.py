@@ -26,7 +26,20 @@ def made(robot=ARM, lead=(), *, more=True, n=7):
     if lead:
         stopped[0], reasons[0] = 0.1 + 0.2, "q·v < 0"
     t = np.cumsum(rng.uniform(0.1, 1.0, n))
-    return kt.Trajectory(robot, t, *arrays[: 4 if more else 2], stopped_at=stopped, reasons=reasons)
+    return kt.Trajectory(
+        robot,
+        t,
+        *arrays[: 4 if more else 2],
+        stopped_at=stopped,
+        reasons=reasons,
+        inputs=inputs(lead, n) if lead else {},
+    )
+
+
+def inputs(lead, n):
+    """Return numbers of the robot, of all robots and of each, constant and over time."""
+    rng = np.random.default_rng(6)
+    return {kt.gravity: rng.normal(size=(*lead, n, 3)), kt.joint_damping: rng.normal(size=(*lead, 1, 6))}
 
 
 def same(a, b):
@@ -35,6 +48,9 @@ def same(a, b):
         x, y = getattr(a, name), getattr(b, name)
         assert x.shape == y.shape
         assert x.tobytes() == y.tobytes(), name
+    assert [*a.inputs] == [*b.inputs]
+    for name, x in a.inputs.items():
+        assert np.array_equal(np.broadcast_to(x, b.inputs[name].shape), b.inputs[name])
     assert a.reasons.tolist() == b.reasons.tolist()
     assert a.reasons.dtype == b.reasons.dtype == object
 

@@ -13,12 +13,14 @@ import numpy as np
 import pytest
 import sympy
 
+import kinetree as kt
 from helpers.dense import assert_close
 from helpers.trees import page, random_inertia, random_states, random_tree
 from kinetree import ModelError
 from kinetree.algorithms import aba, crba, gravity_forces, rnea
 from kinetree.joints import Planar, Prismatic, Revolute, Spherical
 from kinetree.model import Model, ModelBuilder
+from kinetree.model.differences import differences
 from kinetree.model.edit import regrouped
 from kinetree.model.leaves import flatten, map_leaves
 from kinetree.spatial import Composite, Vec3
@@ -189,3 +191,11 @@ def test_a_type_declares_its_parts_wherever_it_is_defined() -> None:
     assert (doubled.a, doubled.b) == (2.0, Vec3(4.0, 6.0, 8.0))
     assert doubled != pair
     assert map_leaves(doubled, lambda x: 0.5 * x) == pair
+
+
+@pytest.mark.parametrize("size", [1e-30, 1e-12, 1.0, 1e12])
+def test_models_differ_by_more_than_rounding_whatever_the_size(size: float) -> None:
+    robot = kt.load("ur5")
+    model, rounded, other = (robot.with_joint_physics(damping=size * x).model for x in (1.0, 1.0 + 1e-12, 2.0))
+    assert differences(model, rounded).joints == {}
+    assert differences(model, other).joints == {"damping": robot.joint_names}

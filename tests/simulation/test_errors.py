@@ -90,7 +90,10 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"controller": hold, "inputs": {"kp": np.ones((2, 2))}}, r"it takes \(\), or over time \('steps',\)"),
     ({"controller": kt.Controller(hold, over_time={"kp": 1.0})}, r"so it takes \('steps',\)"),
     ({"controller": kt.Controller(hold, over_time={"kp": np.ones(9)}), "inputs": {"kp": 1.0}}, "'kp' is given twice"),
-    ({"controller": kt.Controller(hold, inputs={"kp": 1.0}), "inputs": {"kp": 1.0}}, "'kp' is given by the controller"),
+    (
+        {"controller": kt.Controller(hold, inputs={"kp": 1.0}), "inputs": {"kp": 1.0}},
+        "'kp' is given twice: by the controller",
+    ),
     ({"controller": hold, "inputs": {"kp": np.ones(9)}}, "kp: 9, duration: 100"),
     ({"controller": kt.Controller(hold, over_time={"kd": np.ones(9)})}, "no argument 'kd'"),
     ({"controller": compiled(lambda q: np.ones(3))}, r"joint forces of shape \(3,\), this robot has nv = 2"),

@@ -14,7 +14,7 @@ import kinetree as kt
 from helpers.pendulum import pendulum
 from kinetree.integrators import FunctionIntegrator
 from kinetree.integrators.runge_kutta import Tableau, runge_kutta
-from kinetree.simulation.run import remembered
+from kinetree.simulation.step import remembered
 
 ROBOT = pendulum()
 FREE = pendulum(floating_base=True)

@@ -16,9 +16,8 @@ from kinetree.drawing.panels import check_plot
 from kinetree.errors import ArgumentError
 from kinetree.logs.codecs import Table, in_blocks, open_columns
 from kinetree.logs.codecs.parquet import check_installed
-from kinetree.logs.columns import Coordinates, some
+from kinetree.logs.columns import Coordinates, some, unused_columns
 from kinetree.logs.local_fit import DEGREE, WINDOW, differentiate, gaps
-from kinetree.logs.messages import unused_columns
 from kinetree.motions import Trajectory
 from kinetree.output import check_output
 from kinetree.robot import Robot

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from numbers import Real
+from collections.abc import Iterable
+from numbers import Complex
 from typing import Any, ClassVar
 
 from kinetree.errors import ArgumentError
@@ -13,7 +14,7 @@ def _if_known(check: Check) -> Check:
     """Return a check that passes over what is not a number yet: arguments of functions that are being compiled."""
 
     def checked(name: str, given: Any) -> Any:
-        return check(name, given) if isinstance(given, Real | str) else given
+        return check(name, given) if isinstance(given, Complex | Iterable) else given
 
     return checked
 

@@ -1,23 +1,52 @@
-"""Find the source of a robot, and the reader of its format."""
+"""Find the source of a robot, and the reader of its format.
+
+A source may be a name in the package `robot_descriptions`, which fetches a repository when one is asked for first.
+"""
 
 from __future__ import annotations
 
+import importlib
 import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from kinetree.embedded import EMBEDDED, embedded_text
 from kinetree.errors import FormatError, KinetreeError, shortened
-from kinetree.formats.descriptions import described_names, description_path
-from kinetree.formats.graph import GraphJoint, KinematicGraph
-from kinetree.formats.graph_model import model_of
+from kinetree.formats.graph import GraphJoint, KinematicGraph, model_of
 from kinetree.formats.urdf.model import graph_from_element as graph_from_urdf
-from kinetree.formats.xml.elements import MAX_BYTES, Element, check_size, parse_xml
+from kinetree.formats.xml import MAX_BYTES, Element, check_size, parse_xml
 from kinetree.joints import Joint
 from kinetree.lazy import lazy_method
 from kinetree.locks import importing
 from kinetree.model import GRAVITY, Model
 from kinetree.model.checks import Pose
+
+
+def described_names() -> list[str]:
+    """Return the names that the package knows; none where it is not installed."""
+    try:
+        with importing:
+            package = importlib.import_module("robot_descriptions")
+    except ImportError:
+        return []
+    return list(package.DESCRIPTIONS)
+
+
+def description_path(name: str) -> str:
+    """Return the path of a robot's URDF file, which may be downloaded for it."""
+    try:
+        with importing:
+            module = importlib.import_module(f"robot_descriptions.{name}")
+    except Exception as error:  # git, the network, the disk: anything may go wrong in there
+        raise FormatError(
+            f"robot_descriptions could not fetch {name!r} ({type(error).__name__}: {error}); "
+            "download the robot yourself and give its file"
+        ) from error
+    path = getattr(module, "URDF_PATH", None)
+    if path is None:
+        raise FormatError(f"robot_descriptions has no ready URDF file for {name!r} (xacro or MJCF only)")
+    return str(path)
+
 
 get_close_matches = lazy_method("difflib", "get_close_matches")
 

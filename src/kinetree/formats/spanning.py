@@ -28,13 +28,6 @@ def cut_into_tree(
     tree with the most rows is kept (Prim's algorithm, from the root link), so that the fewest rows close the loops; of
     equal ones, that whose joints need not be turned around, then that which is first in the file. No joint with a
     motor is cut unless it is named, and none with a spring or a follower, or at which no loop can close.
-
-    Raises
-    ------
-    ArgumentError
-        If there is no joint of a name in `cut`, or nothing to cut.
-    FormatError
-        If the links and joints are not connected, or a loop has no joint that may be cut.
     """
     _check_ends(graph)
     names = [joint.name for joint in graph.joints]

@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from kinetree.errors import KinetreeError, listed, shortened, warn_user
 from kinetree.formats.load import RobotNotFoundError, Source, read_file
 from kinetree.formats.urdf.document import leave_namespace, refuse_xacro
-from kinetree.formats.xml.elements import Element, parse_xml
-from kinetree.formats.xml.values import required, vector
+from kinetree.formats.xml import Element, parse_xml, required, vector
 from kinetree.model import Body, Model
 from kinetree.model.builder import ROOT_JOINT
 
@@ -38,24 +37,7 @@ class Srdf:
 
 
 def read_srdf(source: Source) -> Srdf:
-    """Read an SRDF file, given by its path, as text that starts with ``<``, or as bytes.
-
-    States of one name, of several groups, are parts of one.
-
-    Raises
-    ------
-    RobotNotFoundError
-        If there is no such file.
-    FormatError
-        If the file is broken: the message names the file, the element and the line.
-
-    Examples
-    --------
-    >>> state = "<group_state name='up' group='arm'><joint name='j' value='1.5'/></group_state>"
-    >>> file = read_srdf(f"<robot name='r'>{state}</robot>")
-    >>> file.states["up"]["j"].values
-    (1.5,)
-    """
+    """Read an SRDF file by its path, as text or as bytes; states of one name, of several groups, are parts of one."""
     robot = parse_xml(*_document(source))
     refuse_xacro(robot)
     leave_namespace(robot)
@@ -76,17 +58,9 @@ def read_srdf(source: Source) -> Srdf:
 def configurations_of(model: Model, source: Source) -> dict[str, list[float]]:
     """Return the group states of an SRDF file as configurations of a model, by name.
 
-    Joints that a state does not name are at their zero. Those that the model has not, as of a gripper that is not
-    there, are left out with one warning; so is a state without any other. The root joint of a floating base, also by
-    the name of a virtual joint, is a position and a quaternion (x, y, z, w). A joint that follows another one says
-    where that stands if the state does not; if the state does, and they differ, there is a warning.
-
-    Examples
-    --------
-    >>> from kinetree.formats import load_model
-    >>> state = "<group_state name='up' group='arm'><joint name='elbow_joint' value='1.5'/></group_state>"
-    >>> configurations_of(load_model("ur5"), f"<robot name='ur5'>{state}</robot>")
-    {'up': [0.0, 0.0, 1.5, 0.0, 0.0, 0.0]}
+    Joints that a state does not name are at their zero, or where those that they follow put them. Those that the model
+    has not are left out with one warning; so is a state without any other. The root joint of a floating base, also by
+    the name of a virtual joint, is a position and a quaternion (x, y, z, w).
     """
     srdf = read_srdf(source)
     bodies = {body.joint_name: body for body in model.bodies}

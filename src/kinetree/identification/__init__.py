@@ -19,8 +19,7 @@ from kinetree.identification.payload import Payload, holding, identify_payload
 from kinetree.identification.payload_tracker import PayloadTracker
 from kinetree.identification.validation import Validation, correlated, cross_validate, validate
 from kinetree.logs.findings import Finding, Findings, LogWarning
-from kinetree.logs.preparation import sliding_direction
-from kinetree.logs.prepare import prepare
+from kinetree.logs.preparation import prepare, sliding_direction
 from kinetree.logs.recording import Filtered, Recording, read_log
 from kinetree.logs.samples import Samples
 

@@ -25,9 +25,8 @@ from kinetree.identification.parameters.base import BaseParameters, base_paramet
 from kinetree.identification.parameters.terms import JointTerms
 from kinetree.identification.samples import as_log, once_and_again
 from kinetree.identification.threads import on_one_thread
-from kinetree.logs.filter import Filter
 from kinetree.logs.findings import Findings
-from kinetree.logs.samples import of_joints
+from kinetree.logs.samples import Filter, of_joints
 from kinetree.robot import Robot
 
 if TYPE_CHECKING:

@@ -17,9 +17,8 @@ from kinetree.identification.parameters.grouping import matrix_of, transfer
 from kinetree.identification.parameters.regressor import movers, regressor_of_body
 from kinetree.identification.samples import as_log, motion_of, once_and_again, pieces
 from kinetree.identification.threads import on_one_thread
-from kinetree.logs.filter import Filter
 from kinetree.logs.findings import LogWarning
-from kinetree.logs.samples import Samples
+from kinetree.logs.samples import Filter, Samples
 from kinetree.model import WORLD
 from kinetree.robot import Robot
 from kinetree.spatial import Inertia

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from kinetree.errors import ArgumentError
-from kinetree.logs.filter import Filter
 from kinetree.logs.recording import Recording
+from kinetree.logs.samples import Filter
 from kinetree.logs.samples import Samples as Samples
 from kinetree.logs.samples import measured as measured
 from kinetree.motions.trajectory import Trajectory

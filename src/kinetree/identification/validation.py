@@ -15,8 +15,7 @@ from kinetree.identification.identify import identify
 from kinetree.identification.residuals import ResidualSums
 from kinetree.identification.samples import as_log, parts
 from kinetree.identification.samples import motions as within
-from kinetree.logs.filter import Filter
-from kinetree.logs.samples import Samples
+from kinetree.logs.samples import Filter, Samples
 from kinetree.motions.trajectory import Trajectory
 from kinetree.tables import Cells, number
 from kinetree.validation import Array

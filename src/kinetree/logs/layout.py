@@ -2,31 +2,163 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import NamedTuple
 
 from kinetree.errors import FormatError
 from kinetree.lazy import cached_property
-from kinetree.logs import messages
-from kinetree.logs.columns import FORCES, MOTION, QUANTITIES, Coordinates, Slot, is_si, some, split_unit, wrong_unit
-from kinetree.logs.names import Number, Spellings
+from kinetree.logs.columns import (
+    BASE,
+    FORCES,
+    MOTION,
+    QUANTITIES,
+    Coordinates,
+    Slot,
+    check_decimal_commas,
+    expected_columns,
+    is_si,
+    not_understood,
+    not_whole,
+    numbered_notes,
+    some,
+    split_unit,
+    without_base,
+    wrong_unit,
+)
+
+SEPARATORS = (".", "_", "/", " ", ":")
+
+COMPONENTS = ({"f": ("force",), "n": ("torque", "moment")}, {"f": "f", "n": "ntm"})
+"""How the forces and the moments of a wrench may be called: by words before the axis, and by letters."""
+
+
+class Number(NamedTuple):
+    """What a numbered column says: of which quantity, which number, whether it counts joints, whether by a word."""
+
+    quantity: str
+    number: int
+    of_joint: bool
+    worded: bool = True
+
+
+class Spellings:
+    """Every spelling that is understood of some quantities, and what it may mean.
+
+    `meanings` has the slots that a name may stand for, one only for the plain names, ``q.elbow``.
+    """
+
+    def __init__(self, coordinates: Coordinates, quantities: Sequence[str] = MOTION) -> None:
+        self.coordinates, self.quantities = coordinates, quantities
+        self._quantity_of = {word: x for x in quantities for word in QUANTITIES[x].words}
+        word = "|".join(sorted(self._quantity_of, key=len, reverse=True))
+        self._numbered = re.compile(rf"(?P<joint>joint[ _]?)?(?P<word>{word})[._ ]?\[?(?P<number>\d+)\]?")
+        self._numbered_joint = re.compile(
+            rf"(?:(?P<before>{word})[._/: ])?(?P<joint>joint|axis|j|a)[ _]?\[?(?P<number>\d+)\]?"
+            rf"(?:[._/: ](?P<after>{word}))?"
+        )
+        no_motion = "desired|target|reference|ref|command|cmd|error" + "|effort|torque|tau" * ("tau" not in quantities)
+        self._not_measured = re.compile(rf"(?:^|[/._])(?:{no_motion})[/._]")
+        worded: defaultdict[str, set[Slot]] = defaultdict(set)
+        bare: defaultdict[str, set[Slot]] = defaultdict(set, {word: {("t", 0)} for word in QUANTITIES["t"].words})
+        for x in quantities:
+            for slot, name in zip(coordinates.slots(x), coordinates.names(x), strict=True):
+                names, alone = self._called(slot, name)
+                for spelling in alone:
+                    bare[spelling].add(slot)
+                for spelling in _with_words(QUANTITIES[x].words, names):
+                    worded[spelling].add(slot)
+        plain = {coordinates.call(slot): {slot} for slot in coordinates.slots(*quantities)}
+        self._worded = worded.keys() | plain.keys()
+        either = {name: bare.get(name, set()) | worded.get(name, set()) for name in bare | worded}
+        self.meanings = either | plain | {"t": {("t", 0)}}
+
+    def _called(self, slot: Slot, name: str) -> tuple[set[str], set[str]]:
+        """Return how an entry may be called beside a word for its quantity, and by itself."""
+        x, index = slot
+        if x == "wrench":
+            names = {name, *_of_wrench(name)}
+            return names, names
+        names, alone, end, base = {name}, set(), name, self.coordinates.of_base(x)
+        if index in base:
+            end = BASE[x][index - base[0]]
+            names |= {f"{joint}{mark}{end}" for joint in ("base", self.coordinates.base) for mark in SEPARATORS}
+            alone = {f"{word}.{end}" for word in QUANTITIES[x].words}
+        if x == "q" or (x == "v" and name not in self.coordinates.q):
+            alone |= {*names, end}
+        return names, alone
+
+    def number_in(self, name: str) -> Number | None:
+        """Return what a name like ``q_2``, ``vel[2]``, ``joint2``, ``joint_2.velocity``, ``J2 torque`` says."""
+        if match := self._numbered.fullmatch(name.lower()):
+            return Number(self._quantity_of[match["word"]], int(match["number"]), match["joint"] is not None)
+        match = self._numbered_joint.fullmatch(name.lower())
+        if match is None or (match["before"] and match["after"]):
+            return None
+        word = match["before"] or match["after"]
+        if not word and match["joint"] != "joint":
+            return None  # a letter and a number may be anything
+        return Number(self._quantity_of[word] if word else "q", int(match["number"]), True, word is not None)
+
+    def axis_in(self, name: str, unit: str) -> Number | None:
+        """Return which axis a name like ``A1``, ``J1``, ``axis 1`` says whose unit tells the quantity."""
+        match = self._numbered_joint.fullmatch(name.lower())
+        if match is None or match["before"] or match["after"]:
+            return None
+        from_unit = (x for x in self.quantities if x != "wrench" and is_si(unit, x))
+        return next((Number(x, int(match["number"]), True) for x in from_unit), None)
+
+    def read(self, name: str) -> tuple[set[Slot], Number | None]:
+        """Return what a name may mean, by name and by number.
+
+        If it means nothing as a whole, that is what follows ``actual_`` or a part of a path, with a word in it.
+        """
+        if (found := self._find(name)) or self.number_in(name):
+            return found, self.number_in(name)
+        for tail in self._tails(name):
+            number = self.number_in(tail)
+            if {tail, tail.lower()} & self._worded or (number and number.worded):
+                return self._find(tail), number
+        return set(), None
+
+    def _find(self, name: str) -> set[Slot]:
+        return self.meanings.get(name) or self.meanings.get(name.lower(), set())
+
+    def _tails(self, name: str) -> Iterator[str]:
+        """Yield what follows each ``/``, ``.`` and ``actual_``, the longest first, of what is measured, not desired."""
+        for start in (0, *(match.end() for match in re.finditer(r"[/.]", name))):
+            if self._not_measured.search(name[:start].lower()):
+                return
+            yield (tail := name[start:])
+            if tail.lower().startswith("actual_"):
+                yield tail[len("actual_") :]
+
+
+def _of_wrench(name: str) -> Iterator[str]:
+    """Yield how one component of a wrench may be called, ``foot.fx``, without a word for the quantity."""
+    frame, _, end = name.rpartition(".")
+    kind, axis, (words, letters) = end[0], end[1], COMPONENTS
+    for mark in SEPARATORS:
+        yield from (f"{frame}{mark}{letter}{axis}" for letter in letters[kind])
+        for word, between in product(words[kind], ("", "wrench" + mark)):
+            yield f"{frame}{mark}{between}{word}{mark}{axis}"
+
+
+def _with_words(words: Iterable[str], names: Iterable[str]) -> Iterator[str]:
+    for word, name, mark in product(words, names, SEPARATORS):
+        yield f"{word}{mark}{name}"
+        yield f"{name}{mark}{word}"
 
 
 @dataclass(frozen=True)
 class Layout:
     """Where a table's columns go.
 
-    Attributes
-    ----------
-    slots : tuple
-        For each column its `Slot`, or None for a column that is not used.
-    names : tuple of str
-        For each column what to call it in a message.
-    ignored : tuple of str
-        The names of the columns that are not used, torques (``tau.…``) apart.
-    notes : tuple of str
-        How columns were read that could be meant otherwise.
+    For each column its slot, None where it is not used, and what to call it in a message; which are not used, torques
+    apart; and how columns were read that could be meant otherwise.
     """
 
     slots: tuple[Slot | None, ...]
@@ -58,16 +190,13 @@ class _Column(NamedTuple):
 
 
 def layout_of_header(header: Sequence[str], coordinates: Coordinates, quantities: Sequence[str] = MOTION) -> Layout:
-    """Return what the names of a header mean.
+    """Return what the names of a header mean, in any of the `Spellings`; those that mean nothing are ignored.
 
-    Accepted for the entry named ``elbow``, the second of the robot: ``q.elbow``, ``elbow.q``, ``q2`` (or ``q1`` if
-    counted from 0), ``joint2``, and ``elbow`` alone for a position; with any word of the quantity, and ``. _ / :`` or
-    a space between. Time is ``t`` or ``time``. A unit may follow, ``q2 [rad]``, and a path go before,
-    ``/joint_states/elbow/position``. A name that means nothing is ignored and reported. `FormatError` if a name means
-    two things, two columns are the same entry, a quantity is incomplete, or a unit is not that of the SI.
+    `FormatError` if a name means two things, two columns are the same entry, a quantity is incomplete, or a unit is not
+    that of the SI.
     """
     names = tuple(name.strip() for name in header)
-    messages.check_decimal_commas(names)
+    check_decimal_commas(names)
     spellings = Spellings(coordinates, quantities)
     columns = [_taken_apart(name, spellings) for name in names]
     numbers: dict[str, Slot] = {}
@@ -87,24 +216,20 @@ def layout_of_header(header: Sequence[str], coordinates: Coordinates, quantities
     _check_units(columns, slots, coordinates)
     unused = [name for name, slot in zip(names, slots, strict=True) if slot is None]
     ignored = tuple(n for n in unused if n and not n.startswith("tau."))
-    notes = messages.numbered_notes(coordinates, {slot: name for name, slot in numbers.items()})
+    notes = numbered_notes(coordinates, {slot: name for name, slot in numbers.items()})
     layout = Layout(tuple(slots), names, ignored, notes)
     _check_complete(layout, spellings)
     return layout
 
 
 def layout_without_header(count: int, coordinates: Coordinates, quantities: Sequence[str] = MOTION) -> Layout:
-    """Return the layout of a table without a header, known by its number of columns.
-
-    nq + 2 nv columns are q, v, a; one more, the time before them; nq + 1 are the time and q. Of a log, the forces are
-    behind them.
-    """
+    """Return the layout of a table without a header by its number of columns: (t), q, v, a or t, q; of a log tau."""
     forces = ["tau"] * ("current" in quantities)
     sets = [*"qva", *forces], [*"tqva", *forces], [*"tq", *forces]
     for each in sets:
         slots = coordinates.slots(*each)
         if len(slots) == count:
-            notes = messages.numbered_notes(coordinates, {slot: f"column {k}" for k, slot in enumerate(slots, 1)})
+            notes = numbered_notes(coordinates, {slot: f"column {k}" for k, slot in enumerate(slots, 1)})
             return Layout(tuple(slots), tuple(map(coordinates.call, slots)), notes=notes)
     first, second, last = (f"{len(coordinates.slots(*each))} ({', '.join(each)})" for each in sets)
     q, v = (tuple(coordinates.names(x)[k] for k in coordinates.of_joints(x)) for x in "qv")
@@ -112,24 +237,24 @@ def layout_without_header(count: int, coordinates: Coordinates, quantities: Sequ
     alone = not forces and len(q) < len(coordinates.q) and count in (len(joints.slots(*each)) for each in sets)
     raise FormatError(
         f"{count} columns without a header: expected {first}, {second} or {last} for a robot with "
-        f"nq = {len(coordinates.q)} and nv = {len(coordinates.v)}.{messages.without_base(coordinates) if alone else ''}"
+        f"nq = {len(coordinates.q)} and nv = {len(coordinates.v)}.{without_base(coordinates) if alone else ''}"
     )
 
 
 def _taken_apart(name: str, spellings: Spellings) -> _Column:
     """Return what is understood of a name: the whole, or all but its unit if that is the SI's."""
     bare, unit = split_unit(name)
-    core, mistaken, number = spellings.core(name), None, None
-    if core is None and unit is not None:
-        core = spellings.core(bare)
-        alone = spellings.core(f"{bare}0") if len(spellings.coordinates.q) == 1 else None  # it needs no number
-        if meant := core or alone:
-            quantity = spellings.quantity(meant)
-            mistaken = None if is_si(unit, quantity) else quantity
-        if mistaken or core is None:
-            core, number = None, spellings.axis_in(bare, unit)  # the unit says what "A1 [rad]" is
-    number = number or spellings.number_in(core or "")
-    return _Column(name, bare, unit, spellings.find(core), number, mistaken)
+    found, number = spellings.read(name)
+    mistaken = None
+    if unit is not None and not (found or number):
+        found, number = meant = spellings.read(bare)
+        if not any(meant) and len(spellings.coordinates.q) == 1:
+            meant = spellings.read(f"{bare}0")  # a single one needs no number
+        quantity = min(meant[0])[0] if meant[0] else meant[1].quantity if meant[1] else None
+        mistaken = None if quantity is None or is_si(unit, quantity) else quantity
+        if mistaken or not (found or number):
+            found, number = set(), spellings.axis_in(bare, unit)  # the unit says what "A1 [rad]" is
+    return _Column(name, bare, unit, found, number, mistaken)
 
 
 def _numbered(columns: Sequence[_Column], quantity: str, coordinates: Coordinates) -> dict[str, Slot]:
@@ -154,7 +279,7 @@ def _numbered(columns: Sequence[_Column], quantity: str, coordinates: Coordinate
                 return {name: (quantity, entries[number.number - first]) for name, number in fields.items()}
     astray = [column.name for column in columns if column.name in fields and not column.found]
     if astray:
-        raise FormatError(messages.not_whole(astray, words[0], size, len(joints)))
+        raise FormatError(not_whole(astray, words[0], size, len(joints)))
     return {}
 
 
@@ -181,17 +306,26 @@ def _check_complete(layout: Layout, spellings: Spellings) -> None:
         if quantity in FORCES and missing == [(quantity, k) for k in coordinates.of_base(quantity)]:
             continue  # nothing drives a floating base
         if missing and (quantity in ("q", "wrench") or len(missing) < len(wanted)):
-            raise FormatError(messages.lacking(missing, layout.ignored, spellings))
+            raise FormatError(_lacking(missing, layout.ignored, spellings))
     check_quantities(set(layout.groups), coordinates, layout.ignored, spellings.quantities)
+
+
+def _lacking(missing: Sequence[Slot], ignored: Sequence[str], spellings: Spellings) -> str:
+    """Return the message for a header without some entries of a quantity."""
+    coordinates = spellings.coordinates
+    if coordinates.base and list(missing) == [("q", k) for k in coordinates.of_base("q")]:
+        remedy = without_base(coordinates)
+        return f"the header has no columns of the floating base.{remedy}{not_understood(ignored, coordinates)}"
+    known = [spelling for spelling, slots in spellings.meanings.items() if slots & set(missing)]
+    names = some(list(map(coordinates.call, missing)), 4)
+    expected = expected_columns(coordinates, spellings.quantities)
+    return f"the header lacks {names}.{not_understood(ignored, coordinates, known)} {expected}."
 
 
 def check_quantities(
     held: set[str], coordinates: Coordinates, ignored: Sequence[str] = (), quantities: Sequence[str] = MOTION
 ) -> None:
-    """Raise `FormatError` unless there are q, v and a, or what gives the missing ones by differentiation.
-
-    Of a log, joint forces or currents too, unless its base floats, which tells without them.
-    """
+    """Raise `FormatError` unless there is what gives q, v and a; of a log, forces too, unless its base floats."""
     for lacks, what in (
         (
             "current" in quantities and not held & {*FORCES} and coordinates.base is None,
@@ -202,5 +336,5 @@ def check_quantities(
         (not held & {"a", "t"}, "without accelerations there must be a time t in s to differentiate by"),
     ):
         if lacks:
-            rest = messages.not_understood(ignored, coordinates), messages.expected_columns(coordinates, quantities)
+            rest = not_understood(ignored, coordinates), expected_columns(coordinates, quantities)
             raise FormatError(f"{what}.{rest[0]} {rest[1]}.")

@@ -1,4 +1,4 @@
-"""Velocities and accelerations of a sampled motion, by local polynomial fits on the manifold."""
+"""Signals of sampled motions: derivatives by local polynomial fits on the manifold, cut-offs, outliers and gaps."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetree.errors import ArgumentError
+from kinetree.robot import Robot
 from kinetree.validation import Array
 
 Difference = Callable[[Array, Array], Array]
@@ -18,52 +19,36 @@ WINDOW = 15
 NUMBERS = 1 << 17
 """Samples that are in fits at once, each of them in as many as its window is long: bounds the memory."""
 
+KEPT = 0.9999
+"""The part of the velocity's power that a cut-off frequency chosen from the data leaves."""
+
+NEIGHBOURS = 3
+"""Samples to either side that tell outliers."""
+
+MARGIN = 6.0
+"""By how much the cut-off is above the frequency below which that part is: forces, as sin q, change faster than q."""
+
+FEWEST = 5
+"""Of its periods, that frequency has so many in a log: a single slow move would leave a handful of samples else."""
+
+ABOVE_NOISE = 20.0
+"""Power below so many times the mean of white noise of the velocities is not a motion: one in 5e8 is more."""
+
+ABOVE_LINES = 4.0
+"""So is what is less than so many times the greatest one in the upper half: encoders at constant speeds make lines."""
+
 
 def differentiate(
     t: Array, x: Array, difference: Difference | None = None, *, window: int = WINDOW, degree: int = DEGREE
 ) -> tuple[Array, Array]:
-    """Return the first and second derivative of samples, smoothed.
+    """Return the first and second derivative of samples (n, k) at times (n,), by a Savitzky–Golay filter.
 
-    Around each sample i, a polynomial of `degree` is fitted by least squares to ``d_j = x_j ⊖ x_i`` over the
-    `window` samples nearest in order (one-sided at the ends), and differentiated at ``t_i``: a Savitzky–Golay
-    filter, for any spacing of the samples. On a Lie group with exponential coordinates d, both derivatives at d = 0
-    are the body's velocity and its rate, so the same fit serves quaternions. A polynomial motion of that degree
-    is recovered exactly; a window of one sample more than the degree does not smooth. No fit reaches across one of
-    the `gaps`: what is before and after is differentiated by itself, with all samples of a piece that has no window.
-
-    Parameters
-    ----------
-    t : (n,) array
-        Times in s, strictly increasing; any spacing.
-    x : (n, k) array
-        Samples: coordinates q, or velocities.
-    difference : callable, optional
-        ``difference(x0, x1)`` of batches, the tangent that leads from x0 to x1 (`Robot.difference`).
-        Plain subtraction by default.
-    window, degree : int
-        Samples in a fit, and the degree of its polynomial: degree < window ≤ n, degree ≥ 2.
-
-    Returns
-    -------
-    v, a : (n, m) arrays
-        First and second derivative at every sample, m entries as `difference` gives them.
-
-    Raises
-    ------
-    ArgumentError
-        If there are fewer samples than the window, or too few between gaps, or times that do not increase.
-
-    Examples
-    --------
-    >>> t = np.array([0.0, 0.1, 0.3, 0.4, 0.7, 1.0])
-    >>> v, a = differentiate(t, 3 * t[:, None] ** 2, window=5)
-    >>> np.allclose(v[:, 0], 6 * t), np.allclose(a, 6)
-    (True, True)
+    It takes any spacing, is one-sided at the ends and reaches across no gap; with `Robot.difference` as `difference`
+    the derivatives are v and a of configurations, quaternions too, as those of exponential coordinates are at zero.
     """
     _check(t, x, window, degree)
-    edges = list(pairwise([0, *gaps(t), len(t)]))
     minus, results = difference or (lambda x0, x1: x1 - x0), []
-    for start, stop in edges:
+    for start, stop in stretches(t):
         n = stop - start
         if n <= degree:
             raise ArgumentError(
@@ -77,14 +62,15 @@ def differentiate(
     return v, a
 
 
-def gaps(t: Array) -> list[int]:
-    """Return the samples before which time leaps: by more than `WINDOW` samples usually take.
+def stretches(t: Array) -> list[tuple[int, int]]:
+    """Return where the stretches of samples without gaps between them begin and end."""
+    return list(pairwise([0, *gaps(t), len(t)]))
 
-    Examples
-    --------
-    >>> gaps(np.array([0.0, 0.1, 0.2, 0.3, 0.4, 5.4, 5.5, 5.6, 5.7, 5.8, 5.9]))
-    [5]
-    """
+
+def gaps(t: Array) -> list[int]:
+    """Return the samples before which time leaps: by more than `WINDOW` samples usually take."""
+    if len(t) < 3:
+        return []
     steps = min(WINDOW, len(t) // 3)
     spans = t[steps:] - t[:-steps]
     usual = np.quantile(spans, 0.25, method="lower") / steps  # the lower quartile: spans with a gap are no measure
@@ -101,20 +87,9 @@ def fitted(
     degree: int = DEGREE,
     others: Array | None = None,
 ) -> tuple[Array, Array, Array, Array]:
-    """Return what polynomials around some samples are there: ``x ⊖ x_i``, its two derivatives, and others smoothed.
+    """Return what polynomials around the samples i, the `centres`, are there: x ⊖ x_i, its two derivatives, and others.
 
-    Parameters
-    ----------
-    t, x : (n,), (n, k) arrays
-        Times in s, and samples.
-    minus : callable
-        See `differentiate`.
-    centres, first : (m,) arrays of int
-        The samples i, and the first ones of their windows.
-    window, degree : int
-        Samples in a fit, and the degree of its polynomial.
-    others : (n, l) array, optional
-        What goes through the same filter.
+    Their windows begin with the samples `first`; `minus` is the `difference` of `differentiate`.
     """
     parts, rows = [], max(1, NUMBERS // window)
     beside = np.empty((len(t), 0)) if others is None else others
@@ -130,12 +105,10 @@ def fitted(
 
 
 def fit_weights(s: Array, degree: int) -> tuple[Array, Array, Array]:
-    """Return the weights of the samples in the value and the derivatives at 0 of the polynomial fitted to them.
+    """Return the weights of samples in the value and both derivatives at 0 of polynomials fitted to them at s (n, m).
 
-    Forsythe's discrete orthogonal polynomials: ``p_{k+1} = (s − α_k) p_k − β_k p_{k−1}``, orthogonal over the
-    points. The fit to y is ``Σ_k p_k (p_k·y)/(p_k·p_k)``, and its derivatives at 0 follow from those of p_k.
-    For the points s (n, m) of n fits, distinct in each and more than `degree`, the weights are (n, m): the values are
-    ``Σ_j w0_j y_j``, the first derivatives ``Σ_j w1_j y_j``, the second ones ``Σ_j w2_j y_j``.
+    Forsythe's discrete orthogonal polynomials: ``p_{k+1} = (s − α_k) p_k − β_k p_{k−1}``, orthogonal over the points,
+    in which the fit to y is ``Σ_k p_k (p_k·y)/(p_k·p_k)``.
     """
     p, p_before = np.ones_like(s), np.zeros_like(s)
     at, at_before = np.array([1.0, 0.0, 0.0])[:, None], np.zeros((3, 1))  # p, p' and p'' at 0
@@ -171,3 +144,43 @@ def _check(t: Array, x: Array, window: int, degree: int) -> None:
     if len(bad):
         i = int(bad[0]) + 1
         raise ArgumentError(f"time must increase: sample {i + 1} is at {t[i]:g} s, the one before it at {t[i - 1]:g} s")
+
+
+def far_out(x: Array, limit: float) -> NDArray[np.bool_]:
+    """Return which rows (n,) of x are so many standard deviations away from the median of seven neighbours.
+
+    That of normal noise with the same median distance, of all or of these, whichever is larger; or the least distance
+    that there is, where samples are what their neighbours are (Pearson et al., "Generalized Hampel filters", 2016).
+    """
+    padded = np.pad(x, ((NEIGHBOURS, NEIGHBOURS), (0, 0)), mode="reflect" if len(x) > NEIGHBOURS else "edge")
+    near = np.lib.stride_tricks.sliding_window_view(padded, 2 * NEIGHBOURS + 1, axis=0)
+    middle = np.median(near, axis=-1)
+    away, own = np.abs(x - middle), np.median(np.abs(near - middle[..., None]), axis=-1)
+    scale = np.maximum(np.median(away, axis=0), own) / 0.6744897501960817
+    least = np.min(np.where(away > 0.0, away, np.inf), axis=0)
+    return np.asarray((away > limit * np.where(scale > 0.0, scale, least)).any(axis=1), dtype=np.bool_)
+
+
+def chosen_cutoff(robot: Robot, t: Array, q: Array) -> float:
+    """Return the frequency (Hz) by which `prepare` tells motion from noise, from the spectrum of the velocities.
+
+    These are differences by the times between samples, of the path at even times. Noise of each is what is in the upper
+    half of the spectrum, as much at all frequencies: that of stamps is so, and that of positions is less at low ones.
+    The longest stretch without a gap counts.
+    """
+    start, stop = max(stretches(t), key=lambda x: t[x[1] - 1] - t[x[0]])
+    moved = robot.difference(q[start : stop - 1], q[start + 1 : stop]).T
+    even, step = np.linspace(t[start], t[stop - 1], stop - start, retstep=True)
+    power, window = np.zeros((stop - start + 1) // 2), np.hanning(stop - start - 1)
+    for x in moved:
+        path = np.interp(even, t[start:stop], np.append(0.0, np.cumsum(x)))
+        own = np.abs(np.fft.rfft(window * np.diff(path))) ** 2
+        high = own[len(own) // 2 :]
+        power += np.where(own > max(ABOVE_NOISE * np.median(high) / np.log(2.0), ABOVE_LINES * high.max()), own, 0.0)
+    if not power.any():
+        raise ArgumentError(
+            "no joint moves by more than the noise of its positions: there is nothing to identify; with a cutoff such "
+            "motions are taken as they are"
+        )
+    below = np.searchsorted(np.cumsum(power), KEPT * power.sum())
+    return float(MARGIN * max(int(below), FEWEST) / (len(window) * step))

@@ -1,41 +1,29 @@
-"""Smoothing and derivatives without delay, of parts of a motion as of the whole; directions of sliding."""
+"""From recorded motions to samples: smoothed and differentiated without delay, part by part as the whole."""
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from kinetree.errors import ArgumentError, warn_user
-from kinetree.logs.filter import Filter
-from kinetree.logs.findings import LogWarning
-from kinetree.logs.joints import Block
-from kinetree.logs.local_fit import DEGREE, fit_weights, fitted, gaps
-from kinetree.logs.samples import Cutoff, Samples, measured, of_joints
+from kinetree.logs.findings import LogWarning, Recorded, check_recording
+from kinetree.logs.local_fit import DEGREE, chosen_cutoff, far_out, fit_weights, fitted, stretches
+from kinetree.logs.samples import Cutoff, Filter, Samples, measured, of_joints
+from kinetree.logs.sensors import Block
+from kinetree.options import given
+from kinetree.signatures import told
 from kinetree.validation import Array, real_array
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
     from kinetree.robot import Robot
-
-KEPT = 0.9999
-"""The part of the velocity's power that a cut-off frequency chosen from the data leaves."""
 
 HALF_WINDOW = 0.78
 """Samples to either side of a fit of degree 4, times the cut-off in cycles a sample: there the filter is 3 dB down.
 
 Schafer, "What is a Savitzky–Golay filter?", 2011, has ``(degree + 1) / (3.2 m − 4.6)`` in units of half the rate."""
-
-NEIGHBOURS = 3
-"""Samples to either side that tell outliers."""
-
-MARGIN = 6.0
-"""By how much the cut-off is above the frequency below which that part is: forces, as sin q, change faster than q."""
-
-FEWEST = 5
-"""Of its periods, that frequency has so many in a log: a single slow move would leave a handful of samples else."""
 
 MISSED = 1.5
 """Steps in time that are so many times the median, or more, are where samples are missing."""
@@ -46,25 +34,12 @@ TINY = 1e-6
 HIGH = "accelerations are mostly noise there; a lower cutoff is better, or more samples a second"
 """What is wrong with cut-offs above half of Nyquist's frequency."""
 
-ABOVE_NOISE = 20.0
-"""Power below so many times the mean of white noise of the velocities is not a motion: one in 5e8 is more."""
-
-ABOVE_LINES = 4.0
-"""So is what is less than so many times the greatest one in the upper half: encoders at constant speeds make lines."""
-
 
 class Preparation:
-    """How `prepare` makes samples of recorded ones: of parts of a motion one after the other as of the whole.
+    """How `prepare` makes samples of the parts of a motion one after the other, as of the whole.
 
-    What a part has at its end is kept for the next. The cut-off and the steps in time are those of the first part;
-    outliers are told within a part.
-
-    Attributes
-    ----------
-    frequency, rate : float
-        The cut-off, and how many samples a second there are where none is missing (Hz).
-    window, every : int
-        Recorded samples in a fit, and from one fit to the next.
+    What a part has at its end is kept for the next. The first says the cut-off `frequency`, the `rate` of samples (Hz),
+    how many are in the `window` of a fit, and which one is in the middle of the next; outliers are told within a part.
     """
 
     def __init__(self, robot: Robot, chosen: Filter) -> None:
@@ -80,7 +55,7 @@ class Preparation:
         self.window = self.every = 0
         self._kept: tuple[Array, ...] | None = None
         self._offset = 0
-        self._slides: tuple[Array, Array] | None = None
+        self._slides: tuple[Array | None, Array | None] = None, None
 
     def part(self, block: Block) -> Samples | None:
         """Return samples of the next block of a motion, as it is if nothing is to be smoothed; None for too few."""
@@ -137,11 +112,9 @@ class Preparation:
 
     def _sliding(self, q: Array) -> Array:
         """Return the directions of sliding, from where the part before has left them."""
-        if self._slides is None:
-            slides = sliding_direction(self._robot, q, self._presliding)  # type: ignore[arg-type]
-        else:
-            last, z = self._slides
-            slides = sliding_direction(self._robot, np.vstack([last, q]), self._presliding, z)[1:]  # type: ignore[arg-type]
+        last, z = self._slides
+        path = np.vstack([q[:1] if last is None else last, q])
+        slides = sliding_direction(self._robot, path, self._presliding, z)[1:]  # type: ignore[arg-type]
         self._slides = q[-1], slides[-1]
         return slides
 
@@ -149,7 +122,7 @@ class Preparation:
         """Return t, q, v, a and the rest where there is a whole window; keep what the next part needs."""
         t, half, reach = arrays[0], self.window // 2, self.reach
         found: list[tuple[Array, ...]] = []
-        for start, stop in pairwise([0, *(gaps(t) if len(t) > 2 else ()), len(t)]):
+        for start, stop in stretches(t):
             own = tuple(x[start:stop] for x in arrays)
             first = self._offset if start == 0 else reach
             centres = np.arange(first, stop - start - reach, self.every)
@@ -185,47 +158,6 @@ class Preparation:
             v = np.pad(speed, half, mode="edge") if same else np.interp(t, even[half : len(even) - half], speed)
             out[:, nv + k] = v / np.sqrt(v * v + smoothing**2)
         return out
-
-
-def far_out(x: Array, limit: float) -> NDArray[np.bool_]:
-    """Return which rows (n,) of x are so many standard deviations away from the median of seven neighbours.
-
-    The standard deviation is that of normal noise with the same median distance, of all samples or of these neighbours,
-    whichever is larger; or the least distance that there is where samples are what their neighbours are (Pearson et
-    al., "Generalized Hampel filters", 2016).
-    """
-    padded = np.pad(x, ((NEIGHBOURS, NEIGHBOURS), (0, 0)), mode="reflect" if len(x) > NEIGHBOURS else "edge")
-    near = np.lib.stride_tricks.sliding_window_view(padded, 2 * NEIGHBOURS + 1, axis=0)
-    middle = np.median(near, axis=-1)
-    away, own = np.abs(x - middle), np.median(np.abs(near - middle[..., None]), axis=-1)
-    scale = np.maximum(np.median(away, axis=0), own) / 0.6744897501960817
-    least = np.min(np.where(away > 0.0, away, np.inf), axis=0)
-    return np.asarray((away > limit * np.where(scale > 0.0, scale, least)).any(axis=1), dtype=np.bool_)
-
-
-def chosen_cutoff(robot: Robot, t: Array, q: Array) -> float:
-    """Return the frequency (Hz) by which `prepare` tells motion from noise, from the spectrum of the velocities.
-
-    These are differences by the times between samples, of the path at even times. Noise of each is what is in the upper
-    half of the spectrum, as much at all frequencies: that of stamps is so, and that of positions is less at low ones.
-    The longest stretch without a gap counts.
-    """
-    start, stop = max(pairwise([0, *(gaps(t) if len(t) > 2 else ()), len(t)]), key=lambda x: t[x[1] - 1] - t[x[0]])
-    moved = robot.difference(q[start : stop - 1], q[start + 1 : stop]).T
-    even, step = np.linspace(t[start], t[stop - 1], stop - start, retstep=True)
-    power, window = np.zeros((stop - start + 1) // 2), np.hanning(stop - start - 1)
-    for x in moved:
-        path = np.interp(even, t[start:stop], np.append(0.0, np.cumsum(x)))
-        own = np.abs(np.fft.rfft(window * np.diff(path))) ** 2
-        high = own[len(own) // 2 :]
-        power += np.where(own > max(ABOVE_NOISE * np.median(high) / np.log(2.0), ABOVE_LINES * high.max()), own, 0.0)
-    if not power.any():
-        raise ArgumentError(
-            "no joint moves by more than the noise of its positions: there is nothing to identify; with a cutoff such "
-            "motions are taken as they are"
-        )
-    below = np.searchsorted(np.cumsum(power), KEPT * power.sum())
-    return float(MARGIN * max(int(below), FEWEST) / (len(window) * step))
 
 
 def sliding_direction(robot: Robot, q: ArrayLike, presliding: ArrayLike, before: ArrayLike | None = None) -> Array:
@@ -265,3 +197,101 @@ def sliding_direction(robot: Robot, q: ArrayLike, presliding: ArrayLike, before:
     for i in range(len(dq)):
         z[i + 1] = sign[i] + (z[i] - sign[i]) * keep[i]
     return z
+
+
+@told
+def prepare(
+    robot: Robot,
+    t: ArrayLike,
+    q: ArrayLike,
+    tau: ArrayLike,
+    f_ext: ArrayLike | None = None,
+    *,
+    filter: Filter | None = None,
+    check: bool = True,
+) -> Samples:
+    """Return samples for `Robot.identify` from recorded positions and joint forces.
+
+    Around each sample polynomials are fitted to the positions, and differentiated: a filter without delay. The forces,
+    wrenches and the directions of sliding go through the same filter, so that the equations stay true.
+
+    Parameters
+    ----------
+    t : (n,) array-like
+        Times in s, increasing. Nothing is fitted across gaps.
+    q : (n, nq) array-like
+    tau : (n, nv) array-like
+        Columns that are NaN throughout are forces that were not measured.
+    f_ext : (n, nb, 6) array-like, optional
+        Measured wrenches on the bodies, see `Samples`.
+    filter : Filter, optional
+        The cut-off, what is left out, how friction changes sign: `Samples.cutoff` and `Fit.cutoffs` have the cut-off.
+    check : bool
+        Whether to refuse a recording in which a sensor is at its end or times are in another unit, which filtered
+        samples do not show; else it is warned of.
+
+    Returns
+    -------
+    Samples
+
+    Warns
+    -----
+    LogWarning
+        If the cut-off is above half of Nyquist's frequency.
+
+    Raises
+    ------
+    ArgumentError
+        If arrays do not fit, times do not increase, too few samples are left, nothing moves that could tell a
+        cut-off, or the recording seems to be wrong (with `check`).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import kinetree as kt
+    >>> robot = kt.load("ur5")
+    >>> t = np.linspace(0, 4, 1001)
+    >>> path = kt.motions.quintic(robot, robot.neutral(), [0, -1, 1, 0, 0, 0], duration=4.0)
+    >>> q, v, a = path(t)
+    >>> samples = prepare(robot, t, q, robot.inverse_dynamics(q, v, a), filter=kt.Filter(cutoff=5.0))
+    >>> samples.v.shape
+    (34, 6)
+    """
+    block = _block(robot, t, q, tau, f_ext)
+    check_recording(Recorded(robot, block.t, block.q, block.tau)).enforce(check=check)
+    return filtered(robot, block, given("filter", filter, Filter))
+
+
+def filtered(robot: Robot, block: Block, chosen: Filter) -> Samples:
+    """Return the samples of a whole motion."""
+    way = Preparation(robot, chosen)
+    samples = way.part(block)
+    if samples is None and not way.window:
+        raise ArgumentError("t must be two times and more")
+    if samples is None:
+        raise ArgumentError(
+            f"a cut-off of {way.frequency:.3g} Hz needs {2 * way.reach + 1} samples without a gap: give more "
+            "samples or a higher cutoff"
+        )
+    if samples.standing is not None and np.all(samples.standing):
+        raise ArgumentError("at every sample every joint is slower than standing: give a lower speed")
+    return samples
+
+
+def _block(robot: Robot, t: ArrayLike, q: ArrayLike, tau: ArrayLike, f_ext: ArrayLike | None) -> Block:
+    """Return times, configurations, forces and wrenches, checked."""
+    times = real_array("t", t, None, batch=False)
+    position = real_array("q", q, len(times), robot.nq, batch=False)
+    force = real_array("tau", tau, len(times), robot.nv, batch=False)
+    wrench = None if f_ext is None else real_array("f_ext", f_ext, len(times), robot.nb, 6, batch=False)
+    for name, x in (("t", times), ("q", position), ("tau", measured(force)), ("f_ext", wrench)):
+        for at in np.argwhere(~np.isfinite(x))[:1] if x is not None else ():
+            raise ArgumentError(f"{name} holds a number that is not finite, first at sample {at[0]}")
+    back = np.flatnonzero(np.diff(times) <= 0.0)
+    if len(back):
+        k = int(back[0])
+        raise ArgumentError(
+            f"t must increase: it goes from {times[k]:.9g} s to {times[k + 1]:.9g} s at sample {k + 1}, and so at "
+            f"{len(back)} of {len(times)} samples: sort them, or leave repeated ones out"
+        )
+    return Block(times, position, None, None, force, wrench)

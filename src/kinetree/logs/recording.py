@@ -12,17 +12,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinetree.errors import AbsentError, ArgumentError, FormatError
-from kinetree.logs.checks import Recorded, check_recording
 from kinetree.logs.codecs import open_log
 from kinetree.logs.columns import some
-from kinetree.logs.filter import Filter
-from kinetree.logs.findings import Findings
-from kinetree.logs.joints import AtJoints, Block
+from kinetree.logs.findings import Findings, Recorded, check_recording
 from kinetree.logs.local_fit import gaps
-from kinetree.logs.preparation import Preparation
-from kinetree.logs.prepare import filtered
-from kinetree.logs.samples import Samples
-from kinetree.logs.sensors import Sensors
+from kinetree.logs.preparation import Preparation, filtered
+from kinetree.logs.samples import Filter, Samples
+from kinetree.logs.sensors import AtJoints, Block, Sensors
 from kinetree.options import given
 from kinetree.robot import Robot
 from kinetree.signatures import told
@@ -44,7 +40,7 @@ class Recording:
     name : str
         The file.
     t, q, v, a, tau, f_ext : arrays or None
-        Of a whole recording, as a block has them: see `kinetree.logs.joints.Block`.
+        Of a whole recording, as a block has them: see `kinetree.logs.sensors.Block`.
     notes : tuple of str
         What was left out, and what is to be known; complete after a pass.
     progress : float
@@ -254,7 +250,7 @@ def in_time(name: str, block: Block, before: float = -np.inf) -> Block:
 
 def _gaps(t: Array | None) -> tuple[str, ...]:
     """Return a note on the gaps in time."""
-    if t is None or len(t) < 3 or not (holes := gaps(t)):
+    if t is None or not (holes := gaps(t)):
         return ()
     listed = some([f"{t[k - 1]:g} s to {t[k]:g} s" for k in holes], 3)
     return (f"gaps in time, across which nothing is fitted: {listed}",)

@@ -1,4 +1,4 @@
-"""Samples of recorded motions, as estimators take them: states, accelerations and joint forces."""
+"""Samples of recorded motions, as estimators take them, and the choices by which they are made of recordings."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from kinetree.errors import ArgumentError
+from kinetree.options import count, option, positive, positive_numbers, value
 from kinetree.robot import Robot
 from kinetree.validation import Array, real_array
 
@@ -94,3 +95,67 @@ def of_joints(robot: Robot, name: str, given: ArrayLike) -> Array:
     if not (np.isfinite(numbers) & (numbers > 0.0)).all():
         raise ArgumentError(f"{name} is {given!r}: it must be positive")
     return numbers
+
+
+@value
+class Filter:
+    """How samples are made of a recorded motion: by local polynomials, which smooth and differentiate without delay.
+
+    Where a file has velocities and accelerations and nothing but `smoothing` is given, they are taken as they are.
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> kt.Filter(cutoff=5.0, outliers=8)
+    Filter(cutoff=5.0, outliers=8.0)
+    """
+
+    cutoff: float | None = option(
+        default=None,
+        help="frequency (Hz) above which all is noise; chosen from the motion if not given: six times the one below "
+        "which velocities stand out of their noise",
+        check=positive,
+        read=float,
+        metavar="HZ",
+    )
+    presliding: float | ArrayLike | None = option(
+        default=None,
+        help="how far a joint moves (rad, m) until its friction has turned round, about 5e-5 with gears; if not given, "
+        "friction has the sign of the velocity",
+        check=positive_numbers,
+        read=float,
+    )
+    smoothing: float | None = option(
+        default=None,
+        help="speed (rad/s, m/s) around which friction changes sign; the robot's, 1e-3, if not given",
+        check=positive,
+        read=float,
+        metavar="V",
+    )
+    decimate: int | None = option(
+        default=None,
+        help="every so many-th sample is used; two a period of the cut-off if not given",
+        check=count,
+        read=int,
+        metavar="N",
+    )
+    outliers: float | None = option(
+        default=None,
+        help="standard deviations from the median of its neighbours from which on a recorded sample is left out, such "
+        "as 8; none is if not given",
+        check=positive,
+        read=float,
+    )
+    standing: float | ArrayLike | None = option(
+        default=None,
+        help="speed (rad/s, m/s) below which a joint stands still: friction then has any value, and its equation is "
+        "left out; none is if not given",
+        check=positive_numbers,
+        read=float,
+        metavar="V",
+    )
+
+    @property
+    def smooths(self) -> bool:
+        """Whether anything is given by which motions have to be filtered."""
+        return self != Filter(smoothing=self.smoothing)

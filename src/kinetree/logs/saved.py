@@ -1,24 +1,29 @@
-"""A trajectory in a file: NPZ, CSV or Parquet, the same to the bit when it is read again."""
+"""A trajectory in a file: NPZ, CSV or Parquet, with what is not a column; the same to the bit when it is read again."""
 
 from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
+from functools import partial
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kinetree.errors import ArgumentError, FormatError
+from kinetree.errors import ArgumentError, FormatError, ModelError
+from kinetree.functions import model_inputs
+from kinetree.functions.model_inputs import ModelInput
+from kinetree.integrators import StopReason
 from kinetree.logs.codecs.csv import Csv
 from kinetree.logs.codecs.npz import Npz
 from kinetree.logs.codecs.parquet import NOT_OURS, Parquet, check_installed
-from kinetree.logs.codecs.table import Table, in_blocks
+from kinetree.logs.codecs.table import BESIDE, Table, in_blocks
 from kinetree.logs.columns import SAVED, Coordinates
-from kinetree.logs.extra import NUMBERS, TEXTS, packed, unpacked
+from kinetree.motions.states import Happened
 from kinetree.motions.trajectory import Trajectory
 from kinetree.output import check_output, whole_file
 from kinetree.robot import Robot
@@ -29,6 +34,11 @@ if TYPE_CHECKING:
 
 Read = dict[str, Any]
 """What a file holds: t, q, v, a, tau, f as arrays, or some of these, and what is not a column."""
+
+_OF_JOINTS = (model_inputs.joint_damping, model_inputs.joint_friction, model_inputs.joint_armature)
+INPUTS = {x.kind: x for x in (model_inputs.gravity, *_OF_JOINTS)}
+AT_FRAMES = {"inertia": model_inputs.body_inertia, "payload": model_inputs.payload}
+"""The numbers of a robot by their kinds."""
 
 FORMATS: dict[str, type[Table]] = {".npz": Npz, ".csv": Csv, ".parquet": Parquet}
 
@@ -125,7 +135,7 @@ def load(path: str | PathLike[str], robot: Robot | Mechanism) -> Trajectory:
     for x in ("q", "v"):  # a and tau are not, where a robot stopped as its state was about to be so
         if not np.isfinite(read[x]).all():
             raise FormatError(f"{name}: {x} holds a number that is not finite (NaN or inf)")
-    told = {x: read.pop(x) for x in (*TEXTS, *NUMBERS) if x in read}
+    told = {x: read.pop(x) for x in BESIDE if x in read}
     try:
         read |= unpacked(name, told, robot, read["q"].shape[:-2], len(read["t"]))
         return Trajectory(robot, **read)
@@ -181,3 +191,88 @@ def _columns(table: Table, coordinates: Coordinates) -> Read:
             raise FormatError(f"{table.name}: the robots of a batch have the same times; these differ")
         extra["t"] = every[0]
     return {x: y.reshape(*lead, n, -1) for x, y in arrays.items()} | extra
+
+
+def packed(trajectory: Trajectory) -> dict[str, Any]:
+    """Return the arrays of `BESIDE`: of events, counts and numbers of the robot where there are any."""
+    reasons = [reason or "" for reason in trajectory.reasons.ravel()]
+    found: dict[str, Any] = {"stopped_at": trajectory.stopped_at}
+    found["reasons"] = np.array(reasons, np.str_).reshape(trajectory.batch_shape)
+    if events := [e for e in trajectory.events if isinstance(e, Happened)]:
+        columns = ("event_times", "event_names", "event_robots", "event_q", "event_v")
+        found |= zip(columns, zip(*events, strict=True), strict=True)
+    if counts := trajectory.counts:
+        found |= {"count_names": list(counts), "counts": np.stack(list(counts.values()))}
+    if given := trajectory.inputs:
+        rows = max(x.shape[-2] for x in given.values())
+        wide = [np.broadcast_to(x, (*trajectory.batch_shape, rows, x.shape[-1])) for x in given.values()]
+        texts = zip(*((x.name, x.kind, x.frame) for x in given), strict=True)
+        found |= zip(("input_names", "input_kinds", "input_frames"), texts, strict=True)
+        found["inputs"] = np.concatenate(wide, axis=-1)
+    types = {str: np.str_, int: np.int64}
+    return {x: np.array(y, types.get(BESIDE[x].kind)) for x, y in found.items()}
+
+
+def unpacked(name: str, arrays: Mapping[str, Any], robot: Robot, lead: tuple[int, ...], samples: int) -> dict[str, Any]:
+    """Return what a `Trajectory` takes of these arrays of a file; `FormatError` where they are none of it."""
+    found: dict[str, Any] = {x: arrays[x] for x in ("stopped_at",) if x in arrays}
+    sizes = {"lead": lead, "robot": (len(lead),), "q": (robot.nq,), "v": (robot.nv,), "rows": (samples,)}
+    for x, array in arrays.items():
+        sizes.setdefault(BESIDE[x].axes.split()[0], np.shape(np.atleast_1d(array))[:1])
+    of = partial(_checked, name, arrays, sizes)
+    if "reasons" in arrays:
+        reasons = [StopReason.of(str(reason)) for reason in arrays["reasons"].ravel()]
+        found["reasons"] = np.array(reasons, dtype=object).reshape(arrays["reasons"].shape)
+    if "events" in sizes:
+        times, names, robots, q, v = (of(f"event_{x}") for x in ("times", "names", "robots", "q", "v"))
+        if (robots != np.floor(robots)).any() or not ((robots >= 0) & (robots < np.array(lead))).all():
+            raise FormatError(f"{name}: 'event_robots' are no robots of a batch {lead}")
+        events = zip(times.astype(float).tolist(), names.tolist(), robots.astype(int).tolist(), q, v, strict=True)
+        found["events"] = tuple(Happened(t, x, tuple(at), *state) for t, x, at, *state in events)
+    if "counts" in sizes:
+        found["counts"] = dict(zip(of("count_names").tolist(), of("counts"), strict=True))
+    if "given" in sizes or "inputs" in arrays:
+        found["inputs"] = _inputs(name, arrays, robot, sizes, of)
+    return found
+
+
+def _inputs(
+    name: str,
+    arrays: Mapping[str, Any],
+    robot: Robot,
+    sizes: dict[str, tuple[int, ...]],
+    of: Callable[[str], Any],
+) -> dict[ModelInput, Any]:
+    """Return the numbers of the robot that were given to a simulation."""
+    columns = [of(f"input_{x}").tolist() for x in ("names", "kinds", "frames")]
+    try:
+        made = tuple(map(_input, *columns))
+        model_inputs.check_inputs(robot.model, made)
+    except (ArgumentError, ModelError) as error:
+        raise FormatError(f"{name}: {error}") from None
+    if len({"q", "v", *columns[0]}) < 2 + len(made) or not all(map(str.isidentifier, columns[0])):
+        raise FormatError(f"{name}: 'input_names' are no names of arguments, each another one: {columns[0]}")
+    widths = [math.prod(x.port(robot.model).shape) for x in made]
+    sizes["values"] = (sum(widths),)
+    if np.shape(arrays.get("inputs", ()))[-2:-1] == (1,):
+        sizes["rows"] = (1,)
+    return dict(zip(made, np.split(of("inputs"), np.cumsum(widths)[:-1], axis=-1), strict=False))  # of none, one
+
+
+def _input(name: str, kind: str, frame: str) -> ModelInput:
+    if kind in AT_FRAMES:
+        return AT_FRAMES[kind](frame, name)
+    if kind not in INPUTS or frame:
+        raise ArgumentError(f"'input_kinds' holds {kind!r}; there are {', '.join((*INPUTS, *AT_FRAMES))}")
+    return replace(INPUTS[kind], name=name)
+
+
+def _checked(name: str, arrays: Mapping[str, Any], sizes: Mapping[str, tuple[int, ...]], key: str) -> Any:
+    """Return an array of a file; `FormatError` if there is none, or it is not what `BESIDE` says."""
+    held, about = arrays.get(key), BESIDE[key]
+    shape = tuple(n for axis in about.axes.split() for n in sizes.get(axis, (0,)))
+    if held is None or held.shape != shape:
+        raise FormatError(f"{name}: {key!r} has shape {getattr(held, 'shape', None)}; {shape} is expected")
+    if about.finite and about.kind is not str and not np.isfinite(held).all():
+        raise FormatError(f"{name}: {key!r} holds a number that is not finite (NaN or inf)")
+    return held

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
-from kinetree.errors import ArgumentError
+import numpy as np
+
+from kinetree.errors import ArgumentError, FormatError
+from kinetree.logs.columns import Coordinates, some
 from kinetree.options import nonzero_numbers, option, read_numbers, value
+from kinetree.robot import Robot
+from kinetree.validation import Array, real_array
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -88,3 +93,109 @@ class Sensors:
     def called(self) -> Mapping[str, str]:
         """What columns or topics of measured wrenches are called, by frames."""
         return cast("Mapping[str, str]", self.wrenches)
+
+
+class Block(NamedTuple):
+    """Consecutive samples of a recorded motion at the joints, in SI units.
+
+    Attributes
+    ----------
+    t : (n,) array or None
+        Times (s), None where the file has none.
+    q : (n, nq) array
+    v, a : (n, nv) arrays or None
+        Velocities and accelerations, where the file has them.
+    tau : (n, nv) array
+        Joint forces; zero of a floating base, NaN of what was not measured.
+    f_ext : (n, nb, 6) array or None
+        Measured wrenches on the bodies, as `inverse_dynamics` takes them.
+    """
+
+    t: Array | None
+    q: Array
+    v: Array | None
+    a: Array | None
+    tau: Array
+    f_ext: Array | None = None
+
+
+class AtJoints:
+    """Makes blocks at the joints of what a file has, by what its columns are.
+
+    Raises
+    ------
+    ArgumentError
+        If numbers do not fit the robot's motors, or a frame with a wrench does not move.
+    ModelError
+        If there is no such frame.
+    """
+
+    def __init__(self, robot: Robot, sensors: Sensors, name: str) -> None:
+        self._robot, self._sensors, self._name = robot, sensors, name
+        self._ratios = _of_motors(robot, "gear_ratios", sensors.gear_ratios)
+        self._constants = _of_motors(robot, "torque_constants", sensors.torque_constants)
+        self._frames = [robot.frame(frame) for frame in sensors.called]
+        for frame in self._frames:
+            if frame.body is None:
+                raise ArgumentError(f"{frame.name!r} does not move: a wrench on it makes no difference")
+        base = Coordinates(robot.q_names, robot.v_names).of_base("v")
+        self._driven = [k for k in range(robot.nv) if k not in base]
+        of_v = {k: body.q_index[j] for body in robot.model.leading for j, k in enumerate(body.v_index)}
+        self._positions = [of_v[k] for k in range(robot.nv)]
+
+    def __call__(self, arrays: Mapping[str, Array]) -> Block:
+        """Return the block of the arrays "t", "q", "v", "a", "tau", "current" and "wrench" of a file."""
+        q, v, a, ratios = arrays["q"], arrays.get("v"), arrays.get("a"), self._ratios
+        tau = self._forces(arrays)
+        if self._sensors.motor_positions and ratios is not None:
+            q = q.copy()
+            q[:, self._positions] /= ratios
+            v, a = (None if x is None else x / ratios for x in (v, a))
+        return Block(arrays.get("t"), q, v, a, tau, self._wrenches(q, arrays["wrench"]) if "wrench" in arrays else None)
+
+    def _forces(self, arrays: Mapping[str, Array]) -> Array:
+        tau, constants = np.zeros((len(arrays["q"]), self._robot.nv)), self._constants
+        if "tau" not in arrays and "current" not in arrays:
+            tau[:, self._driven] = np.nan
+            return tau
+        if constants is not None and "current" not in arrays:
+            raise FormatError(f"{self._name}: torque_constants are given, and there are no currents, only joint forces")
+        if constants is None and "tau" not in arrays:
+            raise ArgumentError(
+                f"{self._name}: there are currents and no joint forces: give torque_constants; 1 where nobody knows "
+                "them, and the joints to `identify` as its motor_constants"
+            )
+        given = arrays["tau"] if constants is None else arrays["current"]
+        tau[:, slice(None) if given.shape[1] == self._robot.nv else self._driven] = given
+        return np.asarray(
+            tau * ((1.0 if constants is None else constants) * (1.0 if self._ratios is None else self._ratios))
+        )
+
+    def _wrenches(self, q: Array, wrenches: Array) -> Array:
+        """Return wrenches (n, 6 k) at the origins of frames, moment and force, as wrenches (n, nb, 6) on bodies."""
+        robot, out = self._robot, np.zeros((len(q), self._robot.nb, 6))
+        for k, frame in enumerate(self._frames):
+            n, f = wrenches[:, 6 * k : 6 * k + 3], wrenches[:, 6 * k + 3 : 6 * k + 6]
+            if self._sensors.wrench_axes == "world":
+                R = robot.frame_placement(q, frame=frame.name)[:, :3, :3]
+                n, f = (np.einsum("nji,nj->ni", R, x) for x in (n, f))
+            R, p = frame.placement[:3, :3], frame.placement[:3, 3]
+            n, f = n @ R.T, f @ R.T
+            out[:, robot.body_names.index(str(frame.body))] += np.hstack([n + np.cross(p, f), f])
+        return out
+
+
+def _of_motors(robot: Robot, what: str, given: object) -> Array | None:
+    """Return a number for each entry of v, one where there is no motor."""
+    if given is None:
+        return None
+    actuated = list(robot.model.actuated)
+    numbers = real_array(what, given)  # type: ignore[arg-type]
+    if numbers.ndim > 0 and numbers.shape != (len(actuated),):
+        raise ArgumentError(
+            f"{what} has shape {numbers.shape}: a number, or {len(actuated)} are needed, of "
+            f"{some([robot.v_names[k] for k in actuated])}"
+        )
+    out = np.ones(robot.nv)
+    out[actuated] = numbers
+    return out

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields
-from numbers import Real
 
 from kinetree.errors import ModelError
 from kinetree.joints import Joint
 from kinetree.signatures import told
 from kinetree.spatial import Inertia, Scalar, Transform
+from kinetree.validation import as_number
 
 GRAVITY = (0.0, 0.0, -9.81)
 """Acceleration of gravity in the world's axes (m/s²), unless another is given."""
@@ -43,12 +43,12 @@ class JointLimits:
 
     def __post_init__(self) -> None:
         for field in fields(self):
-            value = getattr(self, field.name)
-            if isinstance(value, bool) or not isinstance(value, Real) or math.isnan(value):
-                raise ModelError(f"the limit {field.name} is {value!r}: give a number, or inf for no limit")
+            given = getattr(self, field.name)
+            if math.isnan(value := as_number(given)):
+                raise ModelError(f"the limit {field.name} is {given!r}: give a number, or inf for no limit")
             if field.name in ("velocity", "effort") and value < 0.0:
                 raise ModelError(f"the limit {field.name} is {value!r}: it is a magnitude, and cannot be negative")
-            object.__setattr__(self, field.name, float(value))
+            object.__setattr__(self, field.name, value)
         if self.lower > self.upper:
             raise ModelError(f"the lower limit {self.lower} is above the upper one, {self.upper}")
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from numbers import Real
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +17,7 @@ from kinetree.robot.robot import Robot
 from kinetree.robot.signatures import MechanismFunctions
 from kinetree.robot.value import WithFunctions
 from kinetree.signatures import told
-from kinetree.validation import Array
+from kinetree.validation import Array, as_number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -52,8 +51,7 @@ class Mechanism(WithFunctions, MechanismFunctions):
         if not isinstance(robot, self._tree_kind):
             given = f"{type(robot).__module__}." * isinstance(robot, Robot) + type(robot).__name__
             raise ArgumentError(f"Mechanism takes a kinetree.Robot, {given} was given; kinetree.load reads files")
-        is_number = isinstance(stabilization, Real) and not isinstance(stabilization, bool)
-        if not is_number or not 0.0 <= stabilization < float("inf"):
+        if not 0.0 <= as_number(stabilization) < float("inf"):
             raise ArgumentError(f"stabilization is {stabilization!r}, it must be a finite number (1/s), at least 0")
         model = constrained(robot.model, constraints, stabilization, actuated=actuated, independent=independent)
         self.__dict__.update(

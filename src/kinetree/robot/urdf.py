@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 
 from kinetree.errors import listed, warn_user
-from kinetree.formats.urdf.losses import losses
 from kinetree.formats.urdf.patch import patch_urdf
-from kinetree.formats.urdf.write import write_urdf
+from kinetree.formats.urdf.write import losses, write_urdf
 from kinetree.robot.base import BaseRobot
 
 

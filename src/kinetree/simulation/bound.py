@@ -1,10 +1,10 @@
-"""Short simulations called again and again: all arrays stay where they are, and the tables of their addresses too."""
+"""Simulations called again and again: all arrays stay where they are, and the tables of their addresses too."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
 
 import numpy as np
 
@@ -13,15 +13,13 @@ from kinetree.errors import ArgumentError, unknown_name
 from kinetree.glossary.symbols import RANGES
 from kinetree.motions.states import End, State
 from kinetree.motions.trajectory import Trajectory
-from kinetree.runtime.batch import address
+from kinetree.signatures import told
 from kinetree.simulation import run
-from kinetree.simulation.choices import Forces
+from kinetree.simulation.choices import Forces, chosen
 from kinetree.simulation.controllers import by_name, own
 from kinetree.simulation.given import Times, as_given, check_finite, constraint_arrays, contacts_of, state
+from kinetree.simulation.plan import Planned
 from kinetree.simulation.rollout import Rollout
-
-if TYPE_CHECKING:
-    from kinetree.simulation.plan import Simulation
 
 LARGEST = 1 << 16
 """Bytes of what is kept, beyond which nothing is to be gained."""
@@ -46,7 +44,7 @@ class Bound:
             self._views[name] = array.reshape((*s.lead, *array.shape[1:-1], *shape))
         self._rest = np.zeros(s.robot.nv)
         self._changed: set[str] = set()
-        self._call: _Call | None = None
+        self._rollout: Rollout | None = None
         size = 8 * sum(s.kept.values()) * len(s.arrays["q"]) * (1 + s.times.steps // s.record.every)
         is_plain = not (s.callback or s.plan.events or s.record.out or s.progress)
         self._is_simple = s.kept.keys() == {"q", "v"} and is_plain and size <= LARGEST
@@ -62,9 +60,9 @@ class Bound:
         if before is not None and before.controller:
             given |= {own(port): before.controller[port.name] for port in made.plan.state}
         if forces is not None:
-            forces = Forces.of(forces)
-            chosen = {"frame": made.plan.f_ext_frame, "interpolation": "linear" if made.plan.linear else "held"}
-            for name, value in chosen.items() if forces.f_ext is not None else ():
+            forces = chosen(Forces, forces)
+            as_made = {"frame": made.plan.f_ext_frame, "interpolation": "linear" if made.plan.linear else "held"}
+            for name, value in as_made.items() if forces.f_ext is not None else ():
                 if getattr(forces, name) != value:
                     raise ArgumentError(f"{name} is {getattr(forces, name)!r}; this simulation was made with {value!r}")
             given |= forces.arrays(made.robot)
@@ -80,13 +78,24 @@ class Bound:
         self._changed = {name for name in given if name in self._views}
         for name, value in given.items():
             self._write(name, value)
-        now = self._now
-        now.check_start()
-        if self._is_simple:
-            self._call = self._call or _Call(now)
-            if self._call.kernel.is_short(len(self._arrays["q"]), now.times.steps):
-                return self._call(now)
-        return run.run(now)
+        self._now.check_start()
+        return (self._is_simple and self._at_once(self._now)) or run.run(self._now)
+
+    def _at_once(self, s: Simulation) -> Trajectory | None:
+        """Return the motion of which q and v are kept, by one call of the kernel; None where it lasts too long."""
+        arrays, steps, every = self._arrays, s.times.steps, s.record.every
+        kept = {name: np.empty((len(arrays["q"]), 1 + steps // every, size)) for name, size in s.kept.items()}
+        records = {name: array[:, 1:] for name, array in kept.items()}
+        start = self._rollout.first if self._rollout else {name: arrays[name] for name in s.carried}
+        self._rollout = rollout = self._rollout or Rollout(s.step, start, s.given, records, {})
+        if "memory" in start:
+            start["memory"][...] = run.memory(s)
+        rollout.begin(records)
+        if not rollout.again(steps, every):
+            return None
+        for name, array in kept.items():
+            array[:, 0] = arrays[name]
+        return run.motion(s, kept, rollout.carried, steps)
 
     def _begin(self, clock: Times, before: End | None) -> None:
         """Let the steps begin at some time, and go on from an end if there is one."""
@@ -122,28 +131,79 @@ class Bound:
             RANGES[name].check(name, array)
 
 
-class _Call:
-    """A call of the kernel for all steps of a simulation, whose results are new arrays."""
+@dataclass(frozen=True, eq=False, repr=False)
+class Simulation(Planned):
+    """A simulation whose choices are made: called with states, and with what changes from call to call.
 
-    def __init__(self, s: Simulation) -> None:
-        n, rows = len(s.arrays["q"]), s.times.steps // s.record.every
-        self._shapes = {name: (n, 1 + rows, size) for name, size in s.kept.items()}
-        start = {name: s.arrays[name] for name in s.carried}
-        rollout = Rollout(s.step, start, s.given, {name: np.empty(x)[:, 1:] for name, x in self._shapes.items()}, {})
-        self.kernel = rollout.kernel(rollout.steps)
-        self._last = {name: np.empty_like(x) for name, x in start.items()}
-        self._held = rollout.inputs(start)  # which the tables point to
-        self._tables = rollout.tables(start, self._last)
-        self._counts = n, s.times.steps, s.record.every
+    `Robot.simulation` makes one. A short call costs some microseconds more than its steps, so that it serves control
+    loops and planners.
 
-    def __call__(self, s: Simulation) -> Trajectory:
-        """Return the motion."""
-        if "memory" in s.carried:
-            s.arrays["memory"][...] = run.memory(s)
-        kept = {}
-        for k, (name, shape) in enumerate(self._shapes.items(), len(self._last)):
-            kept[name] = array = np.empty(shape)
-            array[:, 0] = s.arrays[name]
-            self._tables.outs[k] = address(array) + array.strides[1]
-        self.kernel.run(self._tables, *self._counts, with_gil=self.kernel.long)
-        return run.motion(s, kept, self._last, s.times.steps)
+    Attributes
+    ----------
+    robot : Robot or Mechanism
+    plan : Plan
+        What its compiled step depends on.
+    times : Times
+    lead : tuple of int
+        The leading axes of the states.
+    arrays : dict of array
+        By the names of the step (see `Plan`): the first values of what goes from step to step, and all else; n to a
+        row, with an axis of steps if they change from step to step, and flat.
+    kept : dict of int
+        What is kept, and its length.
+    record : Record
+    controller : Controller, or None
+    before : End, or None
+        Where the trajectory ended from which it goes on.
+    progress : callable, or None
+    """
+
+    _bound: list[Bound] = field(default_factory=list, init=False)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), tuple(getattr(self, x.name) for x in fields(self) if x.init)
+
+    def __repr__(self) -> str:
+        of = f"{' × '.join(map(str, self.lead))} robots, " if self.lead else ""
+        return f"<Simulation of {self.tree.name!r}: {of}{self.times.steps} steps of {self.times.dt:g} s>"
+
+    def run(self) -> Trajectory:
+        """Return the motion from the states that it was made with."""
+        return run.run(self)
+
+    @told
+    def __call__(
+        self,
+        q: Any,
+        v: Any = None,
+        *,
+        forces: Any = None,
+        inputs: Mapping[Any, Any] | None = None,
+        contacts: ContactInputs | None = None,
+    ) -> Trajectory:
+        """Return the motion from other states; what is not given is as it was when this was made.
+
+        Parameters
+        ----------
+        q : (..., nq) array-like, Trajectory or State
+            With the leading axes that it was made with, or the same for all. It goes on from a trajectory; from a state
+            it begins at its time.
+        v : (..., nv) array-like, optional
+            Zero if not given.
+        forces : array-like, dict or Forces, optional
+            Other joint forces, and other wrenches if some were given when this was made.
+        inputs : dict, optional
+            Other values of some of the inputs.
+        contacts : ContactInputs, optional
+            Other values of the arrays for constraints that were given when this was made.
+
+        Raises
+        ------
+        ArgumentError
+            If a name is not known, or a value has another shape or is not finite.
+        """
+        bound = self._bound.pop() if self._bound else Bound(self)  # one for each thread that calls at the same time
+        try:
+            return bound(q, v, forces, {} if inputs is None else inputs, contacts)
+        finally:
+            self._bound.append(bound)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -21,8 +21,15 @@ if TYPE_CHECKING:
 
     from kinetree.robot.mechanism import Mechanism
 
+T = TypeVar("T")
+
 SIZES = {"q": "nq", "v": "nv", "a": "nv", "tau": "nv", "f": "nrows"}
 """What can be kept, and of which length it is; the last one is a mechanism's."""
+
+
+def chosen(kind: Callable[[Any], T], given: Any) -> T:
+    """Return a choice as a value: what is none is its first field."""
+    return given if isinstance(given, kind) else kind(given)  # type: ignore[arg-type]
 
 
 @value
@@ -63,11 +70,6 @@ class Forces:
         "one more than there are steps then",
     )
 
-    @classmethod
-    def of(cls, given: Any) -> Forces:
-        """Return forces; an array or a dict is that of the joints."""
-        return given if isinstance(given, Forces) else cls(given)
-
     def arrays(self, robot: Robot | Mechanism) -> dict[str, Any]:
         """Return what is given of ``tau`` and ``f_ext``, as arrays."""
         found = {"tau": self.tau, "f_ext": self.f_ext}
@@ -103,20 +105,16 @@ def _names(name: str, given: Any) -> tuple[str, ...]:
     names = given.replace(",", " ").split() if isinstance(given, str) else given
     if not isinstance(names, Sequence) or not all(isinstance(x, str) for x in names):
         raise ArgumentError(f"record takes names out of {', '.join(SIZES)}, or a kt.Record; not {given!r}")
-    return _known("record", names)
-
-
-def _known(what: str, names: Any) -> tuple[str, ...]:
-    for name in names:
-        if name not in SIZES:
-            raise ArgumentError(f"{what}: {unknown_name('quantity', str(name), SIZES)}")
+    for x in names:
+        if x not in SIZES:
+            raise ArgumentError(f"{'out' if name == 'out' else 'record'}: {unknown_name('quantity', x, SIZES)}")
     return tuple(names)
 
 
 def _memory(name: str, given: Any) -> Any:
     if not isinstance(given, Mapping):
         raise ArgumentError(f"out takes a dict of arrays by {', '.join(SIZES)}; {type(given).__name__} was given")
-    arrays = [given[x] for x in _known("out", given)]
+    arrays = [given[x] for x in _names(name, [*map(str, given)])]
     if any(np.shares_memory(x, y) for k, x in enumerate(arrays) for y in arrays[:k]):
         raise ArgumentError("out: two of the arrays share memory, so one result would overwrite the other")
     return given
@@ -152,11 +150,6 @@ class Record:
         check=_memory,
         help="memory for what is kept, by name: float64 of shape (..., 1 + steps // every, n)",
     )
-
-    @classmethod
-    def of(cls, given: Any) -> Record:
-        """Return what to keep; names alone are kept at each step."""
-        return given if isinstance(given, Record) else cls(given)
 
     def sizes(self, model: Model, integrator: Integrator, steps: int) -> dict[str, int]:
         """Return what is kept of so many steps, and the length of each."""

@@ -13,13 +13,11 @@ from kinetree.model import Model
 from kinetree.options import count, option, value
 from kinetree.runtime.function import Function
 from kinetree.runtime.spec import FunctionSpec
-from kinetree.scalars.column import Column
 from kinetree.scalars.functions import Scalar, floor
 from kinetree.tracing import context
 from kinetree.tracing.arrays import traced_array
 from kinetree.tracing.expr import Expr
 from kinetree.tracing.loops import repeat_relaxed
-from kinetree.validation import Array
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -106,11 +104,6 @@ class Controller:
         help="values that change from step to step: (steps, …) arrays for all robots, or (..., steps, …) for each",
     )
 
-    @classmethod
-    def of(cls, given: Any) -> Controller | None:
-        """Return a controller, of a law alone too; None if there is none."""
-        return given if given is None or isinstance(given, Controller) else cls(given)
-
     def compiled(self, model: Model) -> CompiledLaw | None:
         """Return the law as part of the step; None where it is called in Python, with (q, v, t)."""
         if isinstance(self.law, Function):
@@ -131,20 +124,18 @@ class CompiledLaw(NamedTuple):
 
     function: Function
     state: tuple[Port, ...]  # arguments that are results too
-    parameters: tuple[Port, ...]  # all others that the simulation does not know
     torque: str  # the name of the result that is the joint forces
 
-    @property
-    def defaults(self) -> Mapping[str, Array]:
-        """The values of arguments that need not be given."""
-        return self.function.spec.defaults
-
-    def __call__(self, values: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
-        """Return the joint forces and the next state, from the values of all arguments."""
-        results = self.function(**{port.name: values[port.name] for port in self.function.spec.ports(())})
+    def parts(self, results: Any) -> tuple[Any, dict[str, Any]]:
+        """Return the joint forces and the next state, from the function's results."""
         if len(self.function.spec.outputs) == 1:
             return results, {}
         return getattr(results, self.torque), {port.name: getattr(results, port.name) for port in self.state}
+
+
+def further(function: Function) -> list[Port]:
+    """Return the arguments of a function that the simulation does not know."""
+    return [port for port in function.spec.ports(()) if port.name not in GIVEN]
 
 
 def checked_arguments(model: Model, function: Function, what: str) -> FunctionSpec:
@@ -190,40 +181,22 @@ def compiled_law(model: Model, function: Function) -> CompiledLaw:
                 f"controller: {spec.name} takes {name} of shape {inputs[name].shape} and returns one of shape "
                 f"{outputs[name].shape}"
             )
-    parameters = tuple(port for name, port in inputs.items() if name not in (*GIVEN, *state))
-    return CompiledLaw(function, tuple(inputs[name] for name in state), parameters, torque)
+    return CompiledLaw(function, tuple(inputs[name] for name in state), torque)
 
 
 # -- while a step is traced ------------------------------------------------------------------------------------------
 
 
-def called(
-    call: Callable[..., Any],
-    function: Function,
-    given: Mapping[str, Any],
-    t: Scalar,
-    q: Any,
-    v: Any,
-    state: Mapping[str, Any] | None = None,
-) -> Any:
+def called(function: Function, given: Mapping[str, Any], t: Scalar, q: Any, v: Any, state: Any = None) -> Any:
     """Return what a user's function gives. It knows the robot as it is, without what is given."""
-    known = {"q": list(q), "v": list(v), "t": t, "dt": given["dt"]} | dict(state or {})
+    known = {"q": list(q), "v": list(v), "t": t, "dt": given["dt"], **(state or {})}
     graph = next(x.graph for x in q if isinstance(x, Expr))
     with context.outside(), context.tracing({}, graph):
-        return call(
-            {
-                port.name: traced_array(flat(known.get(port.name, given.get(own(port)))), port.shape)
-                for port in function.spec.ports(())
-            }
-        )
-
-
-def controlled(
-    law: CompiledLaw, given: Mapping[str, Any], t: Scalar, q: Any, v: Any, state: Mapping[str, Any] | None = None
-) -> tuple[Column, dict[str, list[Any]]]:
-    """Return the controller's joint forces and its next state."""
-    tau, following = called(law.__call__, law.function, given, t, q, v, state)
-    return Column(flat(tau)), {name: _nested(entries) for name, entries in following.items()}
+        values = {
+            port.name: traced_array(flat(known.get(port.name, given.get(own(port)))), port.shape)
+            for port in function.spec.ports(())
+        }
+        return function(**values)
 
 
 def sampled(law: CompiledLaw, given: Mapping[str, Any], t: Scalar) -> dict[str, Any]:
@@ -234,8 +207,8 @@ def sampled(law: CompiledLaw, given: Mapping[str, Any], t: Scalar) -> dict[str, 
     between = dict(given) | {"dt": given["period"] * given["dt"]}  # from one call of the controller to the next
 
     def sample(held: Any, before: Any) -> tuple[Any, Any]:
-        tau, after = controlled(law, between, t, given["q"], given["v"], before)
-        return list(tau), after
+        tau, after = law.parts(called(law.function, between, t, given["q"], given["v"], before))
+        return flat(tau), {name: _nested(entries) for name, entries in after.items()}
 
     with context.outside(), context.tracing({}, t.graph):
         held, state = repeat_relaxed(t, sample, (given["held"], state), lambda *_: elapsed > 0.0, 1)

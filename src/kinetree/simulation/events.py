@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kinetree.errors import ArgumentError, warn_user
-from kinetree.graph import Port
 from kinetree.integrators import INTEGRATORS, StopReason
 from kinetree.model import Model
 from kinetree.motions.states import Happened
@@ -18,7 +17,7 @@ from kinetree.runtime.function import Function
 from kinetree.scalars.column import Column
 from kinetree.scalars.functions import Scalar, select, select_less
 from kinetree.scalars.loops import repeat
-from kinetree.simulation.controllers import GIVEN, checked_arguments
+from kinetree.simulation.controllers import checked_arguments
 from kinetree.simulation.given import Times
 from kinetree.validation import Array
 
@@ -93,20 +92,6 @@ class Event:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "name", self.name or self.condition.spec.name)
-
-    @property
-    def defaults(self) -> Mapping[str, Array]:
-        """The values of arguments that need not be given."""
-        return self.condition.spec.defaults
-
-    @property
-    def parameters(self) -> tuple[Port, ...]:
-        """Arguments of the condition that the simulation does not know."""
-        return tuple(port for port in self.condition.spec.ports(()) if port.name not in GIVEN)
-
-    def __call__(self, values: Mapping[str, Any]) -> Any:
-        """Return the condition's number, from the values of its arguments."""
-        return self.condition(**{port.name: values[port.name] for port in self.condition.spec.ports(())})
 
     def log(self, model: Model) -> int:
         """Return how many numbers of its log are carried: the times in steps, q and v of the last ones."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -20,7 +19,7 @@ from kinetree.motions.states import End, State
 from kinetree.motions.trajectory import Trajectory
 from kinetree.options import count
 from kinetree.robot.robot import Robot
-from kinetree.validation import Array, positive, real_array
+from kinetree.validation import Array, as_number, positive, real_array
 
 if TYPE_CHECKING:
     from kinetree.robot.mechanism import Mechanism
@@ -151,7 +150,7 @@ class Times(NamedTuple):
 
     def starting(self, t0: Any) -> Times:
         """Return as many steps from another time on."""
-        if isinstance(t0, bool) or not isinstance(t0, Real) or not math.isfinite(t0):
+        if not math.isfinite(as_number(t0)):
             raise ArgumentError(f"t0 is {t0!r}, it must be a finite number of seconds")
         t0, dt, number = float(t0), self.dt, self.steps
         first = float(round(t0 / dt)) if abs(t0 / dt) < 2**52 else 0.0

@@ -1,33 +1,26 @@
-"""A simulation as a value: all choices made and checked by one expression, run as often as one likes."""
+"""What a simulation is, with all choices made and checked, and what follows from them."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from kinetree.constraints.inputs import ContactInputs
 from kinetree.errors import LimitWarning, warn_user
-from kinetree.graph import Port
 from kinetree.lazy import cached_property
 from kinetree.motions.quantities import read_only
 from kinetree.motions.states import End
-from kinetree.motions.trajectory import Trajectory
 from kinetree.robot.limits import beyond
 from kinetree.robot.robot import Robot
 from kinetree.runtime.function import Function
-from kinetree.signatures import told
-from kinetree.simulation.bound import Bound
 from kinetree.simulation.choices import Record
 from kinetree.simulation.controllers import Controller, own
-from kinetree.simulation.events import Event
 from kinetree.simulation.given import Times, check_closed, loops_of
-from kinetree.simulation.run import remembered, run
-from kinetree.simulation.step import LINEAR, Plan, step_function
+from kinetree.simulation.step import LINEAR, Plan, remembered, step_function
 from kinetree.validation import Array
 
 if TYPE_CHECKING:
@@ -35,31 +28,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Simulation:
-    """A simulation whose choices are made: called with states, and with what changes from call to call.
-
-    `Robot.simulation` makes one. A short call costs some microseconds more than its steps, so that it serves control
-    loops and planners.
-
-    Attributes
-    ----------
-    robot : Robot or Mechanism
-    plan : Plan
-        What its compiled step depends on.
-    times : Times
-    lead : tuple of int
-        The leading axes of the states.
-    arrays : dict of array
-        By the names of the step (see `Plan`): the first values of what goes from step to step, and all else; n to a
-        row, with an axis of steps if they change from step to step, and flat.
-    kept : dict of int
-        What is kept, and its length.
-    record : Record
-    controller : Controller, or None
-    before : End, or None
-        Where the trajectory ended from which it goes on.
-    progress : callable, or None
-    """
+class Planned:
+    """All that a simulation depends on (see `Simulation`)."""
 
     robot: Robot | Mechanism
     plan: Plan
@@ -71,7 +41,6 @@ class Simulation:
     controller: Controller | None
     before: End | None = None
     progress: Callable[[int, int], object] | None = None
-    _bound: list[Bound] = field(default_factory=list, init=False)
 
     @property
     def tree(self) -> Robot:
@@ -105,9 +74,9 @@ class Simulation:
                 given[name + "_end"] = whole[:, 1:] if over_time else whole
         return given
 
-    def at(self, clock: Times, before: End | None = None) -> Simulation:
+    def at(self, clock: Times, before: End | None = None) -> Self:
         """Return the same, with what is known of it, at other times."""
-        made = object.__new__(Simulation)
+        made = object.__new__(type(self))
         made.__dict__.update(self.__dict__, times=clock, before=before)
         made.__dict__.pop("record_times", None)
         return made
@@ -168,66 +137,17 @@ class Simulation:
                     )
                     break
 
-    def first_value(self, event: Event) -> Array:
-        """Return what the condition of an event is at the beginning."""
-        known = {"q": self.arrays["q"], "v": self.arrays["v"], "t": np.float64(self.times.of(0))}
-        everyone = np.arange(len(self.arrays["q"]))
-        return np.asarray(event(known | self.arguments(event.parameters, self.arrays, everyone, 0 * everyone)))
-
-    def arguments(self, ports: Sequence[Port], carried: Mapping[str, Array], robots: Any, done: Any) -> dict[str, Any]:
-        """Return what a user's function is given for some of the robots, of which each has done so many steps."""
-        found = {}
-        for port in ports:
+    def called(
+        self, function: Function, known: Mapping[str, Any], carried: Mapping[str, Array], robots: Any, done: Any
+    ) -> Any:
+        """Return what a user's function gives for some of the robots, of which each has done so many steps."""
+        values = dict[str, Any]()
+        for port in function.spec.ports(()):
+            if port.name in known:
+                values[port.name] = known[port.name]
+                continue
             array = (carried if own(port) in carried else self.arrays)[own(port)][robots]
             if array.ndim == 3:
                 array = array[np.arange(len(robots)), np.minimum(done, array.shape[1] - 1)]
-            found[port.name] = array.reshape(len(robots), *port.shape)
-        return found
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), tuple(getattr(self, x.name) for x in fields(self) if x.init)
-
-    def __repr__(self) -> str:
-        of = f"{' × '.join(map(str, self.lead))} robots, " if self.lead else ""
-        return f"<Simulation of {self.tree.name!r}: {of}{self.times.steps} steps of {self.times.dt:g} s>"
-
-    def run(self) -> Trajectory:
-        """Return the motion from the states that it was made with."""
-        return run(self)
-
-    @told
-    def __call__(
-        self,
-        q: Any,
-        v: Any = None,
-        *,
-        forces: Any = None,
-        inputs: Mapping[Any, Any] | None = None,
-        contacts: ContactInputs | None = None,
-    ) -> Trajectory:
-        """Return the motion from other states; what is not given is as it was when this was made.
-
-        Parameters
-        ----------
-        q : (..., nq) array-like, Trajectory or State
-            With the leading axes that it was made with, or the same for all. It goes on from a trajectory; from a state
-            it begins at its time.
-        v : (..., nv) array-like, optional
-            Zero if not given.
-        forces : array-like, dict or Forces, optional
-            Other joint forces, and other wrenches if some were given when this was made.
-        inputs : dict, optional
-            Other values of some of the inputs.
-        contacts : ContactInputs, optional
-            Other values of the arrays for constraints that were given when this was made.
-
-        Raises
-        ------
-        ArgumentError
-            If a name is not known, or a value has another shape or is not finite.
-        """
-        bound = self._bound.pop() if self._bound else Bound(self)  # one for each thread that calls at the same time
-        try:
-            return bound(q, v, forces, {} if inputs is None else inputs, contacts)
-        finally:
-            self._bound.append(bound)
+            values[port.name] = array.reshape(len(robots), *port.shape)
+        return function(**values)

@@ -50,6 +50,13 @@ class Rollout:
     done: int = 0
     _turns: tuple[ScanKernel, list[_Turn]] | None = None
 
+    def __post_init__(self) -> None:
+        self.first = self.carried
+
+    def begin(self, records: Mapping[str, Array]) -> None:
+        """Begin anew, from what the arrays that were carried at first hold now."""
+        self.records, self.carried, self.done = records, self.first, 0
+
     def run(self, steps: int, every: int, hold: Callable[[], None] | None = None, period: int = 1) -> Iterator[None]:
         """Run all steps and yield after each piece: some records, or a part of the way to one.
 
@@ -62,7 +69,7 @@ class Rollout:
                 if done % period == 0:
                     hold()
                 left = min(left, period - done % period)
-            if hold is None or not self._again(left if to_record == every else min(left, to_record), every):
+            if hold is None or not self.again(left if to_record == every else min(left, to_record), every):
                 whole = to_record == every <= most
                 count = min(left, most // every * every if whole else min(most, to_record))
                 begin = time.perf_counter()
@@ -79,7 +86,7 @@ class Rollout:
         self.__dict__.update({"done": done, "carried": carried, "logs": logs})
 
     @property
-    def steps(self) -> Steps:
+    def _steps(self) -> Steps:
         """Which of the step's inputs are its own outputs, and which outputs are kept."""
         names = [port.name for port in self.step.spec.inputs]
         outputs = [port.name for port in self.step.spec.outputs]
@@ -89,32 +96,28 @@ class Rollout:
             Stops(names.index("reason"), outputs.index("trouble"), tuple(outputs.index(name) for name in CHECKED)),
         )
 
-    def kernel(self, steps: Steps) -> ScanKernel:
+    def _kernel(self, steps: Steps) -> ScanKernel:
         """Return the compiled loop over the steps."""
         return self.step._kernels.scan(VARIANT, steps, len(self.carried["reason"]))
 
-    def inputs(self, carried: Mapping[str, Array]) -> list[Array]:
+    def _inputs(self, carried: Mapping[str, Array]) -> list[Array]:
         """Return the arrays of all inputs in order, with these in the place of what is carried."""
         return [carried[x.name] if x.name in carried else self.given[x.name] for x in self.step.spec.inputs]
 
-    def tables(self, carried: Mapping[str, Array], last: Mapping[str, Array], *logs: Array) -> Tables:
-        """Return the tables of a call from some memory to another."""
-        return tables(self.inputs(carried), [*last.values()], [*self.records.values(), *logs])
-
     def _piece(self, count: int, every: int) -> None:
         """Run so many steps of all states."""
-        done, steps = self.done, self.steps
+        done, steps = self.done, self._steps
         rows = slice(done // every, (done + count) // every)
         between = every if done % every == 0 else count + (rows.start == rows.stop)
-        inputs = [x[:, done : done + count] if x.ndim == 3 else x for x in self.inputs(self.carried)]
+        inputs = [x[:, done : done + count] if x.ndim == 3 else x for x in self._inputs(self.carried)]
         last = {name: np.empty(array.shape) for name, array in self.carried.items()}
         shapes = {name: self.carried[name].shape for name in self.logs}
         logs = {name: np.empty((n, rows.stop - rows.start, size)) for name, (n, size) in shapes.items()}
         recorded = [*(record[:, rows] for record in self.records.values()), *logs.values()]
-        run_steps(self.kernel(steps), steps, inputs, [*last.values()], recorded, count, between)
+        run_steps(self._kernel(steps), steps, inputs, [*last.values()], recorded, count, between)
         self._finish(done + count, last, logs)
 
-    def _again(self, count: int, every: int) -> bool:
+    def again(self, count: int, every: int) -> bool:
         """Run so few steps by calls whose tables are there; False, and nothing, where they are too many for that."""
         if self._turns is None:
             self._turns = self._made_turns()
@@ -123,26 +126,26 @@ class Rollout:
         rows = (done + count) // every - done // every
         if not kernel.is_short(n, count) or (self.logs and rows and (rows > 1 or (done + count) % every)):
             return False
-        turn, following = turns[0], turns[1].carried
-        for name, array in self.carried.items():
-            if array is not turn.carried[name]:
+        turn, other = turns if turns[0].carried is self.carried else turns[::-1]
+        if turn.carried is not self.carried:
+            for name, array in self.carried.items():
                 turn.carried[name][...] = array
         for k, array in turn.over_time:
             turn.tables.ins[k] = address(array) + done * array.strides[1]
-        for k, array in enumerate(self.records.values() if rows else (), len(following)):
+        for k, array in enumerate(self.records.values() if rows else (), len(other.carried)):
             turn.tables.outs[k] = address(array) + done // every * array.strides[1]
         between = every if done % every == 0 else count + (not rows)
         kernel.run(turn.tables, n, count, between, with_gil=kernel.long)
-        logs = {name: following[name][:, None][:, :rows].copy() for name in self.logs}
-        turns.reverse()
-        self._finish(done + count, following, logs)
+        logs = {name: other.carried[name][:, None][:, :rows].copy() for name in self.logs}
+        self._finish(done + count, other.carried, logs)
         return True
 
     def _made_turns(self) -> tuple[ScanKernel, list[_Turn]]:
         """Return the kernel, and calls from one set of memory to another and back."""
-        sets, turns = [{name: array.copy() for name, array in self.carried.items()} for _ in range(2)], []
+        sets, turns = [self.carried, {name: array.copy() for name, array in self.carried.items()}], []
         for carried, last in (sets, sets[::-1]):
             logs = [np.empty((len(last[name]), 1, last[name].shape[1])) for name in self.logs]
-            over_time = [(i, x) for i, x in enumerate(self.inputs(carried)) if x.ndim == 3]
-            turns.append(_Turn(self.tables(carried, last, *logs), carried, over_time, logs))
-        return self.kernel(self.steps), turns
+            inputs, records = self._inputs(carried), [*self.records.values(), *logs]
+            over_time = [(i, x) for i, x in enumerate(inputs) if x.ndim == 3]
+            turns.append(_Turn(tables(inputs, [*last.values()], records), carried, over_time, logs))
+        return self._kernel(self._steps), turns

@@ -8,7 +8,7 @@ import hashlib
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -16,25 +16,16 @@ from kinetree.errors import ArgumentError, SimulationWarning, warn_user
 from kinetree.integrators import StopReason
 from kinetree.motions.states import End
 from kinetree.motions.trajectory import Trajectory
-from kinetree.robot.robot import Robot
-from kinetree.runtime.function import Function
 from kinetree.simulation.controllers import own
 from kinetree.simulation.events import FIRST_EVENT, LOGS, History
 from kinetree.simulation.given import check_configurations
+from kinetree.simulation.plan import Planned
 from kinetree.simulation.rollout import PIECE_SECONDS, Rollout
-from kinetree.simulation.step import LINEAR, MOVING, NOT_FINITE, Plan, observer
+from kinetree.simulation.step import LINEAR, MOVING, NOT_FINITE, Plan, observer, remembered
 from kinetree.validation import MASKED, Array, has_masked_entries
-
-if TYPE_CHECKING:
-    from kinetree.robot.mechanism import Mechanism
-    from kinetree.simulation.plan import Simulation
 
 _NO_MORE = 2.0**60
 """A period, in steps, that does not end."""
-
-_REMEMBERED = 16
-"""Compiled simulations that a robot keeps."""
-
 
 ADVICE = {
     StopReason.NOT_FINITE: "try a shorter dt, integrator='implicit_euler' for stiff joints, or smaller forces and "
@@ -66,7 +57,7 @@ class SimulationInterrupted(KeyboardInterrupt):
         return type(self), (self.trajectory,)
 
 
-def run(s: Simulation) -> Trajectory:
+def run(s: Planned) -> Trajectory:
     """Return the motion that is asked for."""
     n, total, every = len(s.arrays["q"]), s.times.steps, s.record.every
     rows = total // every
@@ -99,7 +90,7 @@ def run(s: Simulation) -> Trajectory:
         raise SimulationInterrupted(_trajectory(s, kept, rollout, first, history)) from None
 
 
-def _hold(s: Simulation, callback: Callable[..., Any], rollout: Rollout, first: dict[str, Array]) -> None:
+def _hold(s: Planned, callback: Callable[..., Any], rollout: Rollout, first: dict[str, Array]) -> None:
     """Call a controller in Python, and hold its joint forces from now on; those of a robot that has stopped stay."""
     lead, done, carried = s.lead, rollout.done, rollout.carried
     q, v, held = carried["q"].reshape(*lead, -1).copy(), carried["v"].reshape(*lead, -1).copy(), carried["held"]
@@ -129,23 +120,11 @@ def _joint_forces(tau: Any, shape: tuple[int, ...]) -> Array:
     raise ArgumentError(f"controller: it returned {given}; joint forces of shape {shape} are needed")
 
 
-def remembered(robot: Robot | Mechanism, make: Callable[..., Function], plan: Plan) -> Function:
-    """Return a compiled function of this robot and plan, the same one each time."""
-    known: dict[Any, Function] = robot.__dict__.setdefault("_simulations", {})
-    key = make.__name__, plan
-    found = known.get(key)
-    if found is None:
-        for old in list(known)[: max(len(known) - _REMEMBERED + 1, 0)]:
-            known.pop(old, None)  # which another thread may have done
-        found = known.setdefault(key, make(robot.model, plan))
-    return found
-
-
 # -- the trajectory --------------------------------------------------------------------------------------------------
 
 
 def _trajectory(
-    s: Simulation, kept: dict[str, Array], rollout: Rollout, first: dict[str, Array], history: History
+    s: Planned, kept: dict[str, Array], rollout: Rollout, first: dict[str, Array], history: History
 ) -> Trajectory:
     """Return what was kept of the steps that have been done."""
     done = rollout.done
@@ -165,7 +144,7 @@ def _trajectory(
 
 
 def motion(
-    s: Simulation, kept: Mapping[str, Array], carried: dict[str, Array], done: int, events: Sequence[Any] = ()
+    s: Planned, kept: Mapping[str, Array], carried: dict[str, Array], done: int, events: Sequence[Any] = ()
 ) -> Trajectory:
     """Return the trajectory of what was kept (n, rows, …), and of what is carried after so many steps."""
     lead, rows = s.lead, kept["q"].shape[1]
@@ -190,7 +169,7 @@ def motion(
     )
 
 
-def _at_records(s: Simulation, name: str, rows: int) -> Array:
+def _at_records(s: Planned, name: str, rows: int) -> Array:
     """Return what is given in the states that are kept, with one row where it does not change."""
     array = s.arrays[name]
     if array.ndim == 3:
@@ -198,7 +177,7 @@ def _at_records(s: Simulation, name: str, rows: int) -> Array:
     return array.reshape(*s.lead, -1, array.shape[-1]).copy()  # it may be the caller's
 
 
-def _end(s: Simulation, carried: Mapping[str, Array], t: float, moving: bool) -> End:
+def _end(s: Planned, carried: Mapping[str, Array], t: float, moving: bool) -> End:
     """Return what another simulation goes on from; nothing of the integrator's where a robot has stopped."""
     lead = s.lead
     state = {port.name: carried[own(port)].reshape((*lead, *port.shape)).copy() for port in s.plan.state}
@@ -210,7 +189,7 @@ def _end(s: Simulation, carried: Mapping[str, Array], t: float, moving: bool) ->
     return End(t, q, v, state, memory, _acting(s) if memory.size else "")
 
 
-def memory(s: Simulation) -> Array | float:
+def memory(s: Planned) -> Array | float:
     """Return what the integrator begins with: what it carried, where it goes on under the same; else zeros."""
     before = s.before
     if before is None or before.memory.shape != s.arrays["memory"].shape or before.t != s.times.of(0):
@@ -218,7 +197,7 @@ def memory(s: Simulation) -> Array | float:
     return before.memory if before.acting == _acting(s) != "" else 0.0
 
 
-def _acting(s: Simulation) -> str:
+def _acting(s: Planned) -> str:
     """Return a digest of all that acts on the robots, but for what changes from step to step; "" if it is not known.
 
     An integrator with steps of its own may have gone beyond the end of a simulation, under what acted in it. Impulses,
@@ -244,12 +223,12 @@ def _counts(plan: Plan, carried: Mapping[str, Array], lead: tuple[int, ...]) -> 
     return found
 
 
-def _impulses(s: Simulation) -> bool:
+def _impulses(s: Planned) -> bool:
     """Return whether forces are to be kept that are impulses, which the integrator carries in its memory."""
     return "f" in s.kept and s.plan.integrator.impulses
 
 
-def _observed(s: Simulation, rollout: Rollout, first: dict[str, Array], rows: int) -> Any:
+def _observed(s: Planned, rollout: Rollout, first: dict[str, Array], rows: int) -> Any:
     """Return the joint forces and accelerations in the states that are kept."""
     function, carried, given = remembered(s.robot, observer, s.plan._replace(events=())), rollout.carried, s.given
     values = {}
@@ -281,7 +260,7 @@ def _observed(s: Simulation, rollout: Rollout, first: dict[str, Array], rows: in
 # -- robots that stop without being told to, and contacts that are not solved ----------------------------------------
 
 
-def _stops(s: Simulation, carried: Mapping[str, Array]) -> tuple[Array, Any]:
+def _stops(s: Planned, carried: Mapping[str, Array]) -> tuple[Array, Any]:
     """Return when and why robots have stopped: NaN and None where they have not."""
     reason, done = carried["reason"][:, 0].astype(np.intp), carried["step"][:, 0] - s.times.first
     why = np.array(s.plan.reasons, dtype=object)[reason]
@@ -293,7 +272,7 @@ def _stops(s: Simulation, carried: Mapping[str, Array]) -> tuple[Array, Any]:
     return at.reshape(s.lead), why.reshape(s.lead)
 
 
-def _controller_failed(s: Simulation, carried: Mapping[str, Array], robots: Any) -> Any:
+def _controller_failed(s: Planned, carried: Mapping[str, Array], robots: Any) -> Any:
     """Return for which of these robots the controller's forces are not finite, in the step that is not."""
     law, dt = s.plan.controller, s.times.dt
     q, v, step = (carried[name][robots] for name in ("q", "v", "step"))
@@ -301,17 +280,19 @@ def _controller_failed(s: Simulation, carried: Mapping[str, Array], robots: Any)
     if law is None:
         failed = ~np.isfinite(carried["held"][robots] if "held" in carried else np.zeros((len(robots), 1))).all(axis=1)
     else:
-        values = s.arguments((*law.parameters, *law.state), carried, robots, done.astype(np.intp))
         states = [(t, q)]
         if not s.plan.sampled:
             states.append((t + dt, s.tree.integrate(q, dt * v)))
-        forces = [law({"q": x, "v": v, "t": y, "dt": np.full_like(t, s.period * dt)} | values)[0] for y, x in states]
-        failed = ~np.isfinite(np.hstack(forces)).all(axis=1)
+        failed = np.zeros(len(robots), bool)
+        for at, x in states:
+            known = {"q": x, "v": v, "t": at, "dt": np.full_like(t, s.period * dt)}
+            tau, _ = law.parts(s.called(law.function, known, carried, robots, done.astype(np.intp)))
+            failed |= ~np.isfinite(tau).all(axis=1)
         failed &= done % s.period == 0.0
     return failed & (abs(np.hstack([q, v])).max(axis=1) < HUGE)
 
 
-def _warn(s: Simulation, stopped_at: Array, reasons: Any, counts: Mapping[str, Array]) -> None:
+def _warn(s: Planned, stopped_at: Array, reasons: Any, counts: Mapping[str, Array]) -> None:
     """Warn of robots that nobody has asked to stop, and of contacts that were not solved: once of each."""
     for reason, advice in ADVICE.items():
         failed = np.array([x is reason for x in reasons.ravel()]).reshape(reasons.shape)
@@ -330,7 +311,7 @@ def _warn(s: Simulation, stopped_at: Array, reasons: Any, counts: Mapping[str, A
         )
 
 
-def _which(s: Simulation, k: int | np.intp, such: Any) -> str:
+def _which(s: Planned, k: int | np.intp, such: Any) -> str:
     """Return the name of a robot, with its index in the batch and how many such there are."""
     if not s.lead:
         return repr(s.tree.name)

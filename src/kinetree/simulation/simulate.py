@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -21,7 +22,8 @@ from kinetree.motions.trajectory import Trajectory
 from kinetree.robot.robot import Robot
 from kinetree.runtime.function import Function
 from kinetree.signatures import wrong_call
-from kinetree.simulation.choices import Forces, Record
+from kinetree.simulation.bound import Simulation
+from kinetree.simulation.choices import Forces, Record, chosen
 from kinetree.simulation.controllers import OWN, Controller, by_name
 from kinetree.simulation.events import Event, events_of
 from kinetree.simulation.given import (
@@ -34,7 +36,6 @@ from kinetree.simulation.given import (
     state,
     times,
 )
-from kinetree.simulation.plan import Simulation
 from kinetree.simulation.step import LINEAR, SETTING, Plan
 from kinetree.validation import Array
 
@@ -189,7 +190,8 @@ def planned(
     if progress is not None and not callable(progress):
         raise ArgumentError(f"progress takes a function of the steps done and of all, not {progress!r}")
     model, inputs = robot.model, {} if inputs is None else inputs
-    controller, forces, record = Controller.of(controller), Forces.of(forces), Record.of(record)
+    forces, record = chosen(Forces, forces), chosen(Record, record)
+    controller = None if controller is None else chosen(Controller, controller)
     contacts = contacts_of(robot, contacts)
     q, v, t0, before = state(robot, q, v)
     begin, lead = start(robot, q, v)
@@ -224,41 +226,39 @@ def planned(
     arrays |= begin | {"step": np.full((n, 1), clock.first)}
     if record.out:  # which may be where these are
         arrays = {name: record.apart(x) for name, x in arrays.items()}
-    zeros = {name: np.zeros((n, math.prod(shape))) for name, shape in plan.carried(model).items()}
-    arrays = zeros | arrays
+    arrays = {name: np.zeros((n, math.prod(shape))) for name, shape in plan.carried(model).items()} | arrays
     made = Simulation(robot, plan, clock, lead, arrays, kept, record, controller, before, progress)
     constants = made.clocked() | {SETTING + name: x for name, x in method.settings.items()}
-    arrays |= {name: _full(n, x) for name, x in constants.items() if name in given}
+    for name in constants.keys() & given.keys():  # one value for n states
+        value = np.asarray(constants[name], float)
+        arrays[name] = np.broadcast_to(value, (n, *(value.shape or (1,))))
     made.check_start()
+    first, everyone = {"q": begin["q"], "v": begin["v"], "t": np.float64(clock.of(0))}, np.arange(n)
     for k, event in enumerate(events):
-        arrays["event_values"][:, k] = made.first_value(event)
+        arrays["event_values"][:, k] = made.called(event.condition, first, arrays, everyone, 0 * everyone)
     return made
 
 
 def _input_arrays(
-    model: Model, plan: Plan, given: dict[str, Any], controller: Controller | None, before: End | None,
+    model: Model, plan: Plan, inputs: Mapping[str, Any], controller: Controller | None, before: End | None,
     lead: tuple[int, ...],
 ) -> dict[str, Array]:  # fmt: skip
     """Return the arrays of all arguments and of the robot's numbers, by the names of the step."""
-    over_time: Mapping[str, Any] = {}
-    if controller is not None:
-        over_time = controller.over_time
-        if twice := given.keys() & controller.inputs.keys():
-            raise ArgumentError(f"inputs: {min(twice)!r} is given by the controller too")
-        given = {**given, **controller.inputs}
-    if before is not None:
-        given = {p.name: x for p in plan.state if (x := before.controller.get(p.name)) is not None} | given
     ports, state = plan.ports(model), {port.name for port in plan.state}
-    for name in (*given, *over_time):
+    values = {name: x for name, x in before.controller.items() if name in state} if before else {}
+    over_time = controller.over_time if controller else {}
+    sources = [inputs, *([controller.inputs, over_time] if controller else ())]
+    for name in itertools.chain(*sources):
         if name not in ports:
             hint = "; a number of the robot is given as inputs={kt.gravity: …}"
             raise ArgumentError(f"inputs: {unknown_name('argument', name, ports)}{hint}")
-        if name in given and name in over_time:
-            raise ArgumentError(f"inputs: {name!r} is given twice, as a constant and over time")
-    values = {**given, **over_time}
+        if sum(name in source for source in sources) > 1:
+            raise ArgumentError(f"inputs: {name!r} is given twice: by the controller too, or over time")
+    for source in sources:
+        values |= source
     usual: dict[str, Any] = {}
-    for function in (*plan.events, *((plan.controller,) if plan.controller else ())):
-        for name, value in function.defaults.items():
+    for function in plan.functions:
+        for name, value in function.spec.defaults.items():
             if name not in values and not np.array_equal(usual.setdefault(name, value), value):
                 raise ArgumentError(
                     f"inputs: {name!r} has two defaults, {usual[name]} and {value}: it is one number to all "
@@ -277,9 +277,3 @@ def _input_arrays(
         if name in state and array.ndim == 3:
             raise ArgumentError(f"inputs[{name!r}] is the controller's own state, of which the first value is given")
     return found
-
-
-def _full(n: int, value: Any) -> Array:
-    """Return one value for n states, as an array of one of them."""
-    value = np.asarray(value, float)
-    return np.broadcast_to(value, (n, *(value.shape or (1,))))

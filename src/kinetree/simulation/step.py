@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kinetree.algorithms.table import table_of
 from kinetree.errors import ArgumentError
@@ -19,8 +19,12 @@ from kinetree.runtime.function import Function
 from kinetree.runtime.spec import FunctionSpec
 from kinetree.scalars.column import Column
 from kinetree.scalars.functions import Scalar, select_less
-from kinetree.simulation.controllers import CompiledLaw, called, controlled, flat, own, sampled
+from kinetree.simulation.controllers import CompiledLaw, called, flat, further, own, sampled
 from kinetree.simulation.events import Event, located
+
+if TYPE_CHECKING:
+    from kinetree.robot.mechanism import Mechanism
+    from kinetree.robot.robot import Robot
 
 MOVING, NOT_FINITE, FAILED = 0.0, 1.0, 2.0
 """Why a robot has stopped, as carried from step to step; then come the events."""
@@ -30,6 +34,10 @@ LINEAR = ("tau", "f_ext")
 
 SETTING = "integrator_"
 """With which the step's names of numbers for the integrator begin."""
+
+
+_REMEMBERED = 16
+"""Compiled simulations that a robot keeps."""
 
 
 class Plan(NamedTuple):
@@ -88,10 +96,14 @@ class Plan(NamedTuple):
         return self.controller.state if self.controller else ()
 
     @property
+    def functions(self) -> list[Function]:
+        """The conditions of the events and the controller."""
+        return [*(event.condition for event in self.events), *([self.controller.function] if self.controller else ())]
+
+    @property
     def parameters(self) -> tuple[Port, ...]:
-        """All other arguments of the controller and of the events' conditions that the simulation does not know."""
-        ports = {port.name: port for event in self.events for port in event.parameters}
-        ports |= {port.name: port for port in (self.controller.parameters if self.controller else ())}
+        """All other arguments of these that the simulation does not know."""
+        ports = {port.name: port for function in self.functions for port in further(function)}
         return tuple(port for port in ports.values() if port.name not in (p.name for p in self.state))
 
     def ports(self, model: Model) -> dict[str, tuple[str, tuple[int, ...]]]:
@@ -106,7 +118,7 @@ class Plan(NamedTuple):
                 raise ArgumentError(f"inputs: {port.name!r} is an argument of a function and a number of the robot")
             ports[port.name] = own(port), port.shape
         for event in self.events:
-            for port in event.parameters:
+            for port in further(event.condition):
                 if port.shape != ports[port.name][1]:
                     raise ArgumentError(
                         f"event {event.name!r} takes {port.name} of shape {port.shape}, where others take one of shape "
@@ -132,7 +144,7 @@ def step_function(model: Model, plan: Plan) -> Function:
 
         def conditions(part: Scalar, q: Column, v: Column) -> list[Scalar]:
             t = now(given) + part * given["dt"]
-            return [flat(called(event, event.condition, given, t, q, v))[0] for event in plan.events]
+            return [flat(called(event.condition, given, t, q, v))[0] for event in plan.events]
 
         if plan.events:
             following |= located(plan.events, advance, conditions, given, going)
@@ -178,7 +190,7 @@ def _acting(model: Model, plan: Plan, given: Mapping[str, Any]) -> tuple[System,
         tau = Column(at("tau", t))
         if plan.sampled:
             return tau + Column(following["held"])
-        return tau + controlled(plan.controller, given, t, q, v)[0] if plan.controller else tau
+        return tau + Column(flat(called(plan.controller.function, given, t, q, v))) if plan.controller else tau
 
     if plan.sampled:
         following |= sampled(plan.controller, given, start) if plan.controller else {"held": given["held"]}
@@ -220,3 +232,15 @@ def _function(
     if plan.controller or plan.events or not is_own(plan.integrator):
         spec = traced(spec)  # what these compute is known by its program only
     return Function(with_inputs(spec, model, plan.inputs) if plan.inputs else spec)
+
+
+def remembered(robot: Robot | Mechanism, make: Callable[..., Function], plan: Plan) -> Function:
+    """Return a compiled function of this robot and plan, the same one each time."""
+    known: dict[Any, Function] = robot.__dict__.setdefault("_simulations", {})
+    key = make.__name__, plan
+    found = known.get(key)
+    if found is None:
+        for old in list(known)[: max(len(known) - _REMEMBERED + 1, 0)]:
+            known.pop(old, None)  # which another thread may have done
+        found = known.setdefault(key, make(robot.model, plan))
+    return found

@@ -12,7 +12,7 @@ from kinetree.scalars.functions import Scalar, is_zero
 from kinetree.signatures import told
 from kinetree.spatial.motion import Force, Motion
 from kinetree.spatial.vector import ZERO, Composite, Mat3, Sym3, Vec3
-from kinetree.validation import MASKED, has_masked_entries
+from kinetree.validation import MASKED, as_number, has_masked_entries
 
 
 @told
@@ -140,9 +140,9 @@ def _number(what: str, x: Scalar) -> Scalar:
         raise ModelError(f"{what} is made of real numbers; {x!r} was given: {ORDER}")
     if not isinstance(x, Real):
         return x
-    if not math.isfinite(x):
-        raise ModelError(f"{what} holds the number {x}: all numbers must be finite")
-    return float(x)
+    if not math.isfinite(found := as_number(x)):
+        raise ModelError(f"{what} holds the number {x!s:.80}: all numbers must be finite")
+    return found
 
 
 def _vector(com: Iterable[Scalar]) -> Vec3:

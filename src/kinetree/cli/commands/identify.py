@@ -75,8 +75,8 @@ from kinetree.identification.parameters.terms import OF_ROBOTS
 from kinetree.identification.report import joints
 from kinetree.identification.samples import repeated
 from kinetree.identification.validation import verdict
-from kinetree.logs.filter import Filter
 from kinetree.logs.findings import Findings
+from kinetree.logs.samples import Filter
 from kinetree.logs.sensors import Sensors
 from kinetree.output import check_output, whole_file
 from kinetree.robot_methods import Robot

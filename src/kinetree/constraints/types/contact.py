@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from numbers import Real
 from typing import TYPE_CHECKING
 
 from kinetree.constraints.types._between import BetweenFrames, FrameRow, Relative
@@ -16,6 +15,7 @@ from kinetree.model import Model
 from kinetree.scalars.functions import select_less
 from kinetree.signatures import told
 from kinetree.spatial import Force, Scalar, Transform, Vec3
+from kinetree.validation import as_number
 
 if TYPE_CHECKING:
     from kinetree.contacts import FrictionCone
@@ -97,10 +97,10 @@ class Contact(BetweenFrames):
 
     def __post_init__(self) -> None:
         for field in ("height", *LIMITS):
-            value = getattr(self, field)
-            if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
-                raise ArgumentError(f"the {field} of contact {self.label!r} is {value!r}: give a finite number")
-            object.__setattr__(self, field, float(value))
+            given = getattr(self, field)
+            if not math.isfinite(value := as_number(given)):
+                raise ArgumentError(f"the {field} of contact {self.label!r} is {given!r:.80}: give a finite number")
+            object.__setattr__(self, field, value)
         for field, most in LIMITS.items():
             if not 0.0 <= (value := getattr(self, field)) <= most:
                 allowed = "cannot be negative" if most == math.inf else f"is between 0 and {most:g}"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from numbers import Real
 from typing import TypeAlias
 
 from kinetree.algorithms.kinematics.manifold import turning
@@ -15,6 +14,7 @@ from kinetree.glossary.symbols import Vector
 from kinetree.model import Model
 from kinetree.signatures import told
 from kinetree.spatial import Scalar
+from kinetree.validation import as_number
 
 Ratios: TypeAlias = "Mapping[str, float] | tuple[tuple[str, float], ...]"
 
@@ -58,8 +58,8 @@ class Gear(Constraint):
         if len(pairs) < len(given):
             raise ArgumentError(f"the ratios of a gear name a joint twice: {given!r}")
         for what, value in (*((f"the factor of {name!r}", c) for name, c in pairs), ("the offset", self.offset)):
-            if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
-                raise ArgumentError(f"{what} in a gear is {value!r}: give a finite number")
+            if not math.isfinite(as_number(value)):
+                raise ArgumentError(f"{what} in a gear is {value!r:.80}: give a finite number")
         if len(pairs) < 2 or any(c == 0 for _, c in pairs):
             raise ArgumentError(
                 f"a gear couples at least two joints with factors that are not zero; got {dict(pairs)!r}"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from numbers import Real
 
 from kinetree.constraints.types._between import BetweenFrames, FrameRow, Relative
 from kinetree.errors import ArgumentError, ModelError
@@ -13,7 +12,7 @@ from kinetree.joints._parts import unit_axis
 from kinetree.scalars.functions import select_less, sqrt
 from kinetree.signatures import told
 from kinetree.spatial import Force, Vec3
-from kinetree.validation import positive
+from kinetree.validation import as_number, positive
 
 
 @told
@@ -64,9 +63,9 @@ class Wheel(BetweenFrames):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "radius", positive(f"the radius of wheel {self.label!r}", self.radius))
-        if isinstance(self.height, bool) or not isinstance(self.height, Real) or not math.isfinite(self.height):
-            raise ArgumentError(f"the height of wheel {self.label!r} is {self.height!r}: give a finite number (m)")
-        object.__setattr__(self, "height", float(self.height))
+        if not math.isfinite(height := as_number(self.height)):
+            raise ArgumentError(f"the height of wheel {self.label!r} is {self.height!r:.80}: give a finite number (m)")
+        object.__setattr__(self, "height", height)
         for name in ("axis", "normal"):
             try:
                 direction = unit_axis(getattr(self, name))

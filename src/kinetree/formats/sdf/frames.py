@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from kinetree.errors import listed, shortened, unknown_name
-from kinetree.formats.xml.elements import Element
+from kinetree.formats.xml import Element
 from kinetree.model.tree import cycles
 from kinetree.scalars.functions import Scalar
 from kinetree.spatial import Transform

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Final, NamedTuple
 
 from kinetree.errors import shortened, unknown_name, warn_user
-from kinetree.formats.graph import Mimic
+from kinetree.formats.graph import GraphJoint, Mimic
 from kinetree.formats.sdf.frames import MODEL
-from kinetree.formats.sdf.values import amount, checked, is_true, not_negative, part, three
-from kinetree.formats.xml.elements import Element
-from kinetree.formats.xml.values import Triple, required
+from kinetree.formats.sdf.values import amount, as_text, checked, is_true, not_negative, part, three
+from kinetree.formats.xml import Element, Triple, required, triple
 from kinetree.joints import Continuous, Fixed, Helical, Joint, Prismatic, Revolute, Spherical, Universal
 from kinetree.model import NO_LIMITS, JointLimits, JointSpring
 from kinetree.model.body import NO_SPRING
+from kinetree.spatial import Transform
 
 ENDLESS: Final = 1e16
 """From here on a limit of position is none."""
@@ -142,3 +142,33 @@ def _mimic(axis: Element) -> Mimic | None:
     factor = amount(mimic, "multiplier", 1.0)
     offset = amount(mimic, "offset", 0.0) - factor * amount(mimic, "reference", 0.0)
     return Mimic(required(mimic, "joint"), factor, offset)
+
+
+def is_ball_constraint(element: Element) -> bool:
+    """Return whether an element of a model is one."""
+    return element.tag.endswith("}ball_constraint")
+
+
+def ball_constraint(element: Element, name: str, scope: str, links: Collection[str]) -> GraphJoint:
+    """Return the joint of this name: a point of body A is a point of body B, links whose names begin with `scope`."""
+    a, b = (scope + _name(_part(element, f"body_{end}")) for end in "AB")
+    for link in (a, b):
+        if link not in links:
+            raise element.error(unknown_name("link", link, links))
+    p, q = (Transform.translation(_point(_part(element, f"p_{end}"))) for end in ("AP", "BQ"))
+    return GraphJoint(name, element, "ball", a, b, Spherical(), p, q, closes=True)
+
+
+def _part(element: Element, tag: str) -> Element:
+    found = [child for child in element.children if child.tag.endswith(f"}}ball_constraint_{tag}")]
+    if len(found) != 1:
+        raise element.error(f"there are {len(found)} elements <drake:ball_constraint_{tag}>, one is needed")
+    return found[0]
+
+
+def _name(element: Element) -> str:
+    return element.attributes.get("name") or as_text(element)
+
+
+def _point(element: Element) -> Triple:
+    return triple(element, "value") if "value" in element.attributes else three(element)

@@ -13,12 +13,10 @@ from typing import Final
 
 from kinetree.errors import listed, shortened, unknown_name, warn_user
 from kinetree.formats.graph import GraphFrame, GraphJoint, GraphLink, Inertial, KinematicGraph, Pose
-from kinetree.formats.sdf.drake import ball_constraint, is_ball_constraint
 from kinetree.formats.sdf.frames import MODEL, WORLD, Frames, Placed
-from kinetree.formats.sdf.joints import motion
+from kinetree.formats.sdf.joints import ball_constraint, is_ball_constraint, motion
 from kinetree.formats.sdf.values import amount, checked, is_true, name_of, part, pose, text, three
-from kinetree.formats.xml.elements import Element
-from kinetree.formats.xml.values import Triple, magnitude, required
+from kinetree.formats.xml import Element, Triple, magnitude, required
 from kinetree.joints import Fixed
 from kinetree.model import GRAVITY
 from kinetree.spatial import Transform, Vec3
@@ -30,13 +28,7 @@ INCLUDED = "<include> is not followed: put the model in its place, as `gz sdf -p
 
 
 def graph_from_element(root: Element) -> KinematicGraph:
-    """Return the graph of an SDFormat document from its root element.
-
-    Raises
-    ------
-    FormatError
-        If the file is broken; the message names it, the line and the element.
-    """
+    """Return the graph of an SDFormat document from its root element."""
     found = VERSION.fullmatch(required(root, "version"))
     if found is None or int(found[1]) < OLDEST:
         version = shortened(root.attributes["version"])

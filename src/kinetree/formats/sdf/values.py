@@ -9,8 +9,8 @@ from typing import Final
 from kinetree.errors import shortened, unknown_name
 from kinetree.formats.graph import Pose
 from kinetree.formats.urdf.attributes import refuse_misspelt
-from kinetree.formats.xml.elements import Element
-from kinetree.formats.xml.values import (
+from kinetree.formats.xml import (
+    Element,
     Triple,
     number,
     quaternion_rotation,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from kinetree.errors import unknown_name
-from kinetree.formats.xml.elements import Element
+from kinetree.formats.xml import Element
 from kinetree.lazy import lazy_method
 
 get_close_matches = lazy_method("difflib", "get_close_matches")

@@ -14,14 +14,14 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from kinetree.errors import shortened, unknown_name
-from kinetree.formats.graph import GraphLink, Inertial, Mimic, Pose
-from kinetree.formats.graph_model import tree_root
+from kinetree.formats.graph import GraphLink, Inertial, Mimic, Pose, tree_root
 from kinetree.formats.urdf.attributes import checked, child, part
-from kinetree.formats.xml.elements import Element, parse_xml
-from kinetree.formats.xml.values import (
+from kinetree.formats.xml import (
+    Element,
     Triple,
     magnitude,
     number,
+    parse_xml,
     quaternion_rotation,
     required,
     resistance,

@@ -13,14 +13,12 @@ from typing import Final
 
 from kinetree.errors import shortened, unknown_name
 from kinetree.formats.graph import GraphJoint, Pose
-from kinetree.formats.sdf.drake import ball_constraint, is_ball_constraint
 from kinetree.formats.sdf.frames import MODEL, without_rounding
-from kinetree.formats.sdf.joints import motion
+from kinetree.formats.sdf.joints import ball_constraint, is_ball_constraint, motion
 from kinetree.formats.sdf.values import pose, text
 from kinetree.formats.urdf.attributes import checked, child
 from kinetree.formats.urdf.document import JOINTS, axis_of, origin_of, rpy_pose
-from kinetree.formats.xml.elements import Element
-from kinetree.formats.xml.values import Triple, required
+from kinetree.formats.xml import Element, Triple, required
 from kinetree.joints import Joint, Spherical
 from kinetree.spatial import Transform, Vec3
 

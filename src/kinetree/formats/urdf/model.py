@@ -7,10 +7,9 @@ from math import inf
 from typing import Final
 
 from kinetree.errors import listed, shortened, warn_user
-from kinetree.formats.graph import GraphJoint, KinematicGraph
-from kinetree.formats.graph_model import model_of
+from kinetree.formats.graph import GraphJoint, KinematicGraph, model_of
 from kinetree.formats.urdf.document import JOINTS, UrdfJoint, UrdfRobot, parts_from_element
-from kinetree.formats.xml.elements import Element
+from kinetree.formats.xml import Element
 from kinetree.lazy import lazy_method
 from kinetree.model import GRAVITY, JointLimits, Model
 

@@ -47,18 +47,10 @@ Spans = dict[tuple[str, ...], Span]
 
 
 def patch_urdf(model: Model, original: str | bytes) -> str:
-    """Return the original document with the numbers of the model where they differ.
+    """Return the original document with the numbers of the model where they differ; an error if it is of another robot.
 
     They are inertias, damping, friction and limits; frames that the document has not are added to it, and so is the
-    pose of a fixed base. A body's inertia stands in the link that is named like it; links fixed to that link lose
-    theirs.
-
-    Raises
-    ------
-    ModelError
-        If the model has not the bodies and joints of the document.
-    FormatError
-        If the document cannot be read, is not a URDF, or is not in UTF-8.
+    pose of a fixed base. A body's inertia stands in the link that is named like it; links fixed to that lose theirs.
     """
     text, name, _ = find_source(original)
     data = text.encode() if isinstance(text, str) else bytes(text)
@@ -152,13 +144,7 @@ def _with_attributes(data: bytes, spans: Spans, where: tuple[str, ...], attribut
 
 
 def _changed(tag: str, attributes: Mapping[str, str | None]) -> str:
-    """Return an opening tag with these attributes.
-
-    Examples
-    --------
-    >>> _changed('<limit lower="0" jerk="9"/>', {"lower": None, "effort": "2"})
-    '<limit jerk="9" effort="2"/>'
-    """
+    """Return an opening tag with these attributes, in place of its own; None takes one away."""
     for key, value in attributes.items():
         there = next((found for found in ATTRIBUTE.finditer(tag) if found[1] == key), None)
         if there is not None:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import math
 import re
+import warnings
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
-from kinetree.errors import ModelError
+from kinetree.errors import FormatError, ModelError, listed
+from kinetree.formats.load import load_model
 from kinetree.formats.urdf.document import finite
 from kinetree.joints import Continuous, FreeFlyer, Joint, Planar, Prismatic, Revolute
 from kinetree.model import WORLD, Body, Model
 from kinetree.model.checks import about_com
+from kinetree.model.differences import differences
 from kinetree.spatial import Inertia, Transform
 from kinetree.validation import Array
 
@@ -31,27 +34,10 @@ LIMITED = ("revolute", "prismatic")
 
 
 def write_urdf(model: Model) -> str:
-    """Return a URDF document of the model: links, joints, inertias, limits, damping and friction, frames, base pose.
+    """Return a URDF document of the model; `Robot.to_urdf` says what is in it, and it may raise `ModelError`.
 
     A frame other than a body's is a link without mass, fixed to the body, and the world is one where a fixed base does
-    not stand at its origin, but for a root link called ``world``, which is the world. A floating base is
-    the root link: the file is to be read with ``floating_base=True``. Limits that are infinite are the largest float64
-    where other readers want a number.
-
-    Raises
-    ------
-    ModelError
-        If URDF has no such joint type.
-
-    Examples
-    --------
-    >>> from kinetree.formats import load_model
-    >>> print(write_urdf(load_model("<robot name='rock'><link name='stone'/></robot>")))
-    <?xml version="1.0"?>
-    <robot name="rock">
-      <link name="stone"/>
-    </robot>
-    <BLANKLINE>
+    not stand at its origin, but for a root link called ``world``, which is the world.
     """
     links = body_links(model)
     inertias = dict(zip(links, (body.inertia for body in model.bodies), strict=True))
@@ -252,3 +238,50 @@ def _new_name(name: str, taken: Collection[str]) -> str:
     while name in taken:
         name += "_"
     return name
+
+
+OF_MODEL = {
+    "name": "its name, {0.name!r}",
+    "body_names": "the order of the bodies, {0.body_names}",
+    "gravity": "gravity ({0.gravity.x}, {0.gravity.y}, {0.gravity.z}) (load the file with gravity=)",
+    "friction": "whether friction counts (with_friction)",
+}
+"""The fields of a model for which URDF has no place, and what to say of them."""
+
+OF_JOINTS = {
+    ("armature", "spring"): "armature and springs: those of {}",
+    ("damping", "friction"): "damping and friction at a floating base, or other ones in each direction: those of {}",
+    ("name",): "links that are not at their joint: the moving bodies of {} have other names",
+}
+"""The fields of bodies for which URDF has no place, and what to say of their joints."""
+
+WORDS = {"X_T": "the placement", "joint": "the motion"}
+"""What fields of bodies are called in messages."""
+
+
+def losses(model: Model, text: str, of: str) -> list[str]:
+    """Return what a document does not say of the model that it was made of; `of` begins the error's message.
+
+    If it describes another robot, a `ModelError` names all that is different and that URDF has a place for.
+    """
+    with warnings.catch_warnings():  # of the robot, which it had before
+        warnings.simplefilter("ignore")
+        try:
+            again = load_model(text, floating_base=model.has_floating_base, mimic="follow", lenient=True)
+        except FormatError as error:
+            raise ModelError(f"URDF has no place for this robot: {error}") from None
+    lost = differences(model, again)
+    known = {field for fields in OF_JOINTS for field in fields}
+    odd = [x for x in lost.model if x not in OF_MODEL]
+    odd += [
+        f"{WORDS.get(field, field)} of {listed(names)}" for field, names in lost.joints.items() if field not in known
+    ]
+    moved = [name for name in lost.frames if name != model.root or not is_world(model)]
+    odd += [f"the frames {listed(moved)}"] * bool(moved)
+    if odd:
+        raise ModelError(f"{of}: {'; '.join(odd)} differ")
+    found = [OF_MODEL[x].format(model) for x in lost.model]
+    for fields, said in OF_JOINTS.items():
+        joints = dict.fromkeys(name for field in fields for name in lost.joints.get(field, ()))
+        found += [said.format(listed(list(joints)))] * bool(joints)
+    return found + ["that the base floats (load the file with floating_base=True)"] * model.has_floating_base

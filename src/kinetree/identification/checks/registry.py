@@ -15,9 +15,8 @@ from kinetree.identification.parameters.base import BaseParameters, base_paramet
 from kinetree.identification.samples import as_log
 from kinetree.identification.threads import on_one_thread
 from kinetree.lazy import cached_property
-from kinetree.logs import checks
-from kinetree.logs.filter import Filter
-from kinetree.logs.findings import Check, Finding, Findings, Found, Stage, made
+from kinetree.logs.findings import RECORDING_CHECKS, Check, Finding, Findings, Found, Stage, made
+from kinetree.logs.samples import Filter
 
 if TYPE_CHECKING:
     from kinetree.identification.parameters.terms import JointTerms
@@ -78,7 +77,7 @@ def _of_lack(test: Callable[[model.Lack], Iterator[Found]], at: Examined) -> Ite
 
 
 CHECKS = (
-    *checks.CHECKS,
+    *RECORDING_CHECKS,
     Check("twice", "error", ("samples", "closed"), samples.twice),
     Check("degrees", "error", ("samples", "closed"), samples.degrees),
     Check("rates", "error", ("samples", "closed"), samples.rates),

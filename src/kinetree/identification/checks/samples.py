@@ -14,7 +14,7 @@ from kinetree.errors import ArgumentError, listed
 from kinetree.identification.parameters.regressor import positions
 from kinetree.identification.samples import Piece, measured, pieces, repeated
 from kinetree.lazy import cached_property
-from kinetree.logs import checks as recording
+from kinetree.logs import findings
 from kinetree.logs.columns import Coordinates
 from kinetree.logs.findings import Found, named
 from kinetree.robot import Robot
@@ -198,7 +198,7 @@ def still(at: Seen) -> Iterator[Found]:
 
 def saturated(at: Seen) -> Iterator[Found]:
     """Yield which forces of samples that were not filtered stay at an end."""
-    yield from recording.saturated(recording.Recorded(at.robot, None, at.whole.q, at.whole.tau))
+    yield from findings.saturated(findings.Recorded(at.robot, None, at.whole.q, at.whole.tau))
 
 
 def constant(at: Seen) -> Iterator[Found]:

@@ -25,7 +25,7 @@ from kinetree.identification.estimators.contract import (
     decorrelated,
 )
 from kinetree.identification.samples import as_log
-from kinetree.logs.filter import Filter
+from kinetree.logs.samples import Filter
 from kinetree.signatures import told
 from kinetree.validation import Array
 

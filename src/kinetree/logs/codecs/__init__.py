@@ -15,8 +15,7 @@ from kinetree.logs.codecs.csv import Csv
 from kinetree.logs.codecs.npz import Npz
 from kinetree.logs.codecs.parquet import Parquet
 from kinetree.logs.codecs.table import EXPECTED, Table, in_blocks
-from kinetree.logs.columns import LOG, MOTION, WRENCHES, Coordinates
-from kinetree.logs.messages import unused_columns
+from kinetree.logs.columns import LOG, MOTION, WRENCHES, Coordinates, unused_columns
 
 if TYPE_CHECKING:
     from kinetree.logs.sensors import Sensors

@@ -13,9 +13,8 @@ import numpy as np
 
 from kinetree.errors import FormatError
 from kinetree.logs.codecs.table import EXPECTED, ROWS, Blocks, Names, Table
-from kinetree.logs.columns import Coordinates
+from kinetree.logs.columns import DECIMAL_COMMA, NO_DECIMAL_COMMAS, Coordinates
 from kinetree.logs.layout import Layout, layout_of_header, layout_without_header
-from kinetree.logs.messages import DECIMAL_COMMA, NO_DECIMAL_COMMAS
 from kinetree.validation import Array
 
 

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
 from kinetree.errors import FormatError
-from kinetree.logs.codecs.table import ROWS, Blocks, Names, Table
-from kinetree.logs.columns import FORCES, QUANTITIES, Coordinates, Slot, some
-from kinetree.logs.extra import NUMBERS, TEXTS
+from kinetree.logs.codecs.table import BESIDE, ROWS, TEXTS, Blocks, Names, Table
+from kinetree.logs.columns import FORCES, QUANTITIES, SAVED, Coordinates, Slot, numbered_notes, some, without_base
 from kinetree.logs.layout import Layout, check_quantities
-from kinetree.logs.messages import numbered_notes, without_base
 from kinetree.validation import Array
 
 LABELS = ("q_names", "v_names")
@@ -47,7 +45,7 @@ class Npz(Table):
 
     def __init__(self, stream: BinaryIO, name: str) -> None:
         super().__init__(stream, name)
-        try:
+        with self.reading():
             self._archive = np.load(stream, allow_pickle=False)
             self.check_size(stream, sum(member.file_size for member in self._archive.zip.infolist()))
             self.heads = {}
@@ -55,10 +53,6 @@ class Npz(Table):
                 with self._open(key) as array:
                     self.heads[key] = Head.read(key, array)
             self._labels = {key: self._archive[key] for key in LABELS if key in self.heads}
-        except FormatError:
-            raise
-        except Exception as error:  # zipfile, zlib and NumPy have a dozen types for a damaged archive
-            raise self.unreadable(error) from None
 
     def layout_of(self, coordinates: Coordinates, quantities: Sequence[str]) -> Layout:
         """See `Table`."""
@@ -74,7 +68,7 @@ class Npz(Table):
                 slots += _slots(self.heads[keys[0]], quantity, coordinates)
         if "q" not in self._keys:
             raise FormatError(f"there is no array 'q'; the archive has: {', '.join(self.heads) or 'none'}")
-        used = {head.key for head in self._keys.values()} | {"tau", *LABELS, *TEXTS, *NUMBERS}
+        used = {head.key for head in self._keys.values()} | {"tau", *LABELS, *BESIDE}
         ignored = tuple(sorted(self.heads.keys() - used))
         check_quantities(set(self._keys), coordinates, ignored, quantities)
         lengths = {quantity: head.shape[0] for quantity, head in self._keys.items()}
@@ -98,17 +92,12 @@ class Npz(Table):
             self._check_labels(coordinates)
         except FormatError as error:
             raise FormatError(f"{self.name}: {error}") from None
-        return self._whole(("t", "q", "v", "a", "tau", "f", *TEXTS, *NUMBERS))
-
-    def _whole(self, keys: Iterable[str]) -> dict[str, Any]:
-        """Return those of some arrays that are there, of any shape; `FormatError` where they hold something else."""
-        try:
-            found = {key: self._archive[key] for key in keys if key in self.heads}
-        except Exception as error:
-            raise self.unreadable(error) from None
+        with self.reading():
+            found = {key: self._archive[key] for key in ("t", *SAVED, "f", *BESIDE) if key in self.heads}
         for key, array in found.items():
-            if array.dtype.kind not in ("U" if key in TEXTS else "fiu"):
-                needed = "texts" if key in TEXTS else "real numbers"
+            texts = key in TEXTS
+            if array.dtype.kind not in ("U" if texts else "fiu"):
+                needed = "texts" if texts else "real numbers"
                 raise FormatError(f"{self.name}: the array {key!r} has the type {array.dtype}: expected {needed}")
         return found
 
@@ -116,10 +105,8 @@ class Npz(Table):
         """See `Table`."""
         readers = {quantity: self._rows(head) for quantity, head in self._keys.items()}
         for first in range(0, self._length, ROWS):
-            try:
+            with self.reading():
                 arrays = {quantity: next(rows) for quantity, rows in readers.items()}
-            except Exception as error:
-                raise self.unreadable(error) from None
             self.progress = min(1.0, (first + ROWS) / self._length)
             yield {x: np.ascontiguousarray(y, dtype=np.float64).reshape(len(y), -1) for x, y in arrays.items()}
 

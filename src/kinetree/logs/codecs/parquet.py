@@ -11,8 +11,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from kinetree.errors import ArgumentError, FormatError
-from kinetree.logs.codecs.table import ROWS, Blocks, Names, Table
-from kinetree.logs.extra import TEXTS
+from kinetree.logs.codecs.table import ROWS, TEXTS, Blocks, Names, Table
 from kinetree.validation import Array
 
 KEY = b"kinetree"
@@ -41,22 +40,18 @@ class Parquet(Table):
         check_installed()
         from pyarrow import parquet
 
-        try:
+        with self.reading():
             self._file = parquet.ParquetFile(stream)
             held = self._file.schema_arrow
             self.names = tuple(x.name for x in held if _is_numeric(str(x.type)))
             self.unread = ", ".join(f"{x.name} ({x.type})" for x in held if not _is_numeric(str(x.type)))
             self.rows = self._file.metadata.num_rows
             self.check_size(stream, 8 * self.rows * len(self.names))
-        except FormatError:
-            raise
-        except Exception as error:  # pyarrow has many types for a damaged file
-            raise self.unreadable(error) from None
 
     def numbers(self) -> Iterator[dict[str, Array]]:
         """See `Table`."""
         groups = {x: [self.layout.names[k] for k in columns] for x, columns in self.layout.groups.items()}
-        try:
+        with self.reading():
             every = (
                 batch
                 for group in range(self._file.num_row_groups)  # one at a time: it keeps what it has read
@@ -68,8 +63,6 @@ class Parquet(Table):
                     x: np.stack([batch.column(name).to_numpy(zero_copy_only=False) for name in names], -1, dtype=float)
                     for x, names in groups.items()
                 }
-        except Exception as error:
-            raise self.unreadable(error) from None
 
     def extra(self) -> dict[str, Any]:
         """See `Table`."""

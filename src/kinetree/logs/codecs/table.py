@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar
+from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, NamedTuple
 
 import numpy as np
 
-from kinetree.errors import FormatError
+from kinetree.errors import ArgumentError, FormatError
 from kinetree.logs.columns import Coordinates
 from kinetree.logs.layout import Layout, layout_of_header
 from kinetree.validation import Array
@@ -31,29 +32,40 @@ MOST = 100
 EXPECTED = "CSV, NPZ or Parquet expected"
 
 
-class Table:
-    """An open file: what its columns are called, and blocks of their numbers. A subclass is a format.
+class Beside(NamedTuple):
+    """An array that is not a column: its axes by name, what it holds, and whether numbers have to be finite."""
 
-    It has `names` and `numbers`, or `layout_of` where the file says more than names, and `open` unless it is a stream.
+    axes: str
+    kind: type = float
+    finite: bool = True
 
-    Attributes
-    ----------
-    kind : str
-        What a file is called that should be one.
-    suffixes : tuple of str
-        Of its files; "/" is a folder.
-    name : str
-        The file, in messages.
-    names : tuple of str
-        Of the columns.
-    layout : Layout
-        What the columns are, once they are understood.
-    notes : list of str
-        What is to be known of what was read.
-    unread : str
-        What holds no numbers, for messages.
-    progress : float
-        Which part has been read, from 0 to 1.
+
+BESIDE: Mapping[str, Beside] = {
+    "stopped_at": Beside("lead", finite=False),
+    "reasons": Beside("lead", str),
+    "event_times": Beside("events"),
+    "event_names": Beside("events", str),
+    "event_robots": Beside("events robot", int),
+    "event_q": Beside("events q"),
+    "event_v": Beside("events v"),
+    "count_names": Beside("counts", str),
+    "counts": Beside("counts lead", finite=False),
+    "input_names": Beside("given", str),
+    "input_kinds": Beside("given", str),
+    "input_frames": Beside("given", str),
+    "inputs": Beside("lead rows values"),
+}
+"""What of a trajectory is not a column: of the robots (axes `lead`), of each event, of each count, and the numbers of
+the robot that were given to a simulation."""
+
+TEXTS = {name for name, about in BESIDE.items() if about.kind is str}
+
+
+class Table(ABC):
+    """An open file, of which a subclass is a format: what its columns are called, and blocks of their numbers.
+
+    `kind` is what a file is called that should be one, `suffixes` are its files', "/" a folder's; `unread` is what
+    holds no numbers, for messages, and `progress` the part that has been read, from 0 to 1.
     """
 
     kind: ClassVar[str]
@@ -75,17 +87,17 @@ class Table:
             yield cls(stream, str(path))
 
     @staticmethod
+    @abstractmethod
     def write(stream: BinaryIO, names: Names, blocks: Blocks, extra: Mapping[str, Any]) -> None:
         """Write columns' names by quantity, blocks of arrays (rows, columns) by quantity, and what is not a column."""
-        raise NotImplementedError
 
     def layout_of(self, coordinates: Coordinates, quantities: Sequence[str]) -> Layout:
         """Return what the columns are; `FormatError` if they are not what they should be."""
         return layout_of_header(self.names, coordinates, quantities)
 
+    @abstractmethod
     def numbers(self) -> Iterator[dict[str, Array]]:
         """Yield arrays (rows, columns) by quantity, NaN where there is no number."""
-        raise NotImplementedError
 
     def extra(self) -> dict[str, Any]:
         """Return what is not a column: arrays by name."""
@@ -105,10 +117,9 @@ class Table:
         return self
 
     def blocks(self, *, skip_missing: bool = False, remedy: str = "") -> Iterator[dict[str, Array]]:
-        """Yield finite numbers by quantity: "t" (n,), the others (n, entries).
+        """Yield finite numbers by quantity: "t" (n,), the others (n, entries); else `FormatError` says which is not.
 
-        `FormatError` names the first number that is missing or not finite, and a remedy; or such rows are left out,
-        and noted.
+        With a remedy; or such rows are left out, and noted.
         """
         total = missing = 0
         for block in self.numbers():
@@ -131,9 +142,15 @@ class Table:
         if missing:
             self.notes.append(f"{missing} of {total} rows, in which a number is missing, are left out")
 
-    def unreadable(self, error: Exception) -> FormatError:
-        """Return the error for a damaged file."""
-        return FormatError(f"{self.name}: not a readable {self.kind}: {error}")
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Say that the file is damaged, whatever error the package that reads it has for that."""
+        try:
+            yield
+        except (ArgumentError, FormatError):
+            raise
+        except Exception as error:
+            raise FormatError(f"{self.name}: not a readable {self.kind}: {error}") from None
 
     def check_size(self, stream: BinaryIO, held: int) -> None:
         """Raise `FormatError` if a file is to hold so many bytes, and has far fewer."""

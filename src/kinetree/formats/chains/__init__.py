@@ -1,1 +1,0 @@
-"""Serial chains from tables: Denavit–Hartenberg parameters and screw axes."""
