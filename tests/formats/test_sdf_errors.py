@@ -11,8 +11,7 @@ from mutations import mutant
 
 from kinetree import load, load_mechanism
 from kinetree.errors import FormatError, FormatWarning, KinetreeError
-from kinetree.formats import load_model
-from kinetree.formats import xml
+from kinetree.formats import load_model, xml
 
 LINKS = "<link name='a'><inertial/></link><link name='b'><inertial/></link>"
 JOINT = "<joint name='j' type='revolute'><parent>a</parent><child>b</child><axis/></joint>"

@@ -1,4 +1,4 @@
-"""The contract of a joint type, the registry of all of them, and the check of a user's own at its first use."""
+"""The contract of a joint type, and the registry of all of them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from kinetree.errors import ModelError
-from kinetree.locks import importing
 from kinetree.spatial import Force, Inertia, Motion, Scalar, Transform
 
 if TYPE_CHECKING:
@@ -156,15 +155,3 @@ class Joint(ABC):
         default is nothing.
         """
         return Inertia.zero()
-
-
-def check_at_first_use(joint: Joint) -> None:
-    """Check a joint of a user's type, also one inside a built-in one, unless an equal one has passed before."""
-    for part in vars(joint).values():
-        if isinstance(part, Joint):
-            check_at_first_use(part)
-    if not type(joint).__module__.startswith(f"{__package__}."):
-        with importing:
-            from kinetree.joints._laws import check_once
-
-        check_once(joint)

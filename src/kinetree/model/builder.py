@@ -9,7 +9,7 @@ from numbers import Real
 
 from kinetree.errors import ModelError, unknown_name
 from kinetree.joints import FreeFlyer, Joint, Mimic
-from kinetree.joints.base import check_at_first_use
+from kinetree.joints._first_use import check_at_first_use
 from kinetree.model.body import GRAVITY, NO_LIMITS, ONE_HAS_SPRINGS, WORLD, Body, Frame, JointLimits, JointSpring
 from kinetree.model.checks import (
     Pose,
