@@ -13,7 +13,7 @@ import pytest
 
 import kinetree as kt
 from kinetree.cli.options import add_fields, value_of
-from kinetree.cli.parser import make_parser
+from kinetree.cli.program import make_parser
 from kinetree.errors import CallError
 from kinetree.identification import prepare, read_log
 from kinetree.options import options
@@ -42,6 +42,25 @@ def parsed(kind: type, *arguments: str) -> Any:
     parser = argparse.ArgumentParser(exit_on_error=False)
     add_fields(parser.add_argument_group("data"), kind)
     return value_of(parser.parse_args(arguments), kind)
+
+
+CALLS = [
+    ("identify a b --presliding 1e-4,2e-4 --standing 0.1,0.2", kt.Filter(presliding=[1e-4, 2e-4], standing=[0.1, 0.2])),
+    (
+        "identify a b --prior-spread 0.2 --bounds l=0,1,2,3,4,5",
+        kt.Bodies(spread=0.2, bounds={"l": [[0, 2, 4], [1, 3, 5]]}),
+    ),
+    ("excite a --fraction 0.5 --box f=0,1,2,3,4,5", kt.MotionLimits(fraction=0.5, boxes={"f": [[0, 2, 4], [1, 3, 5]]})),
+    ("excite a --period 5", kt.Series(period=5.0)),
+    ("simulate a --rtol 1e-9", kt.Tsitouras(1e-9)),
+    ("simulate a --record-every 7", kt.Record(every=7)),
+]
+
+
+@pytest.mark.parametrize(("line", "value"), CALLS)
+def test_commands_take_values(line: str, value: Any) -> None:
+    name, *arguments = line.split()
+    assert value_of(make_parser(name).parse_args(arguments), type(value)) == value
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -214,6 +214,18 @@ def _numbers(name: str, given: Any, fits: Callable[[Any], Any], message: str) ->
     return tuple(numbers.tolist()) if numbers.ndim else float(numbers)
 
 
+def read_box(text: str) -> tuple[str, list[list[float]]]:
+    """Return a frame, or a link, with the least and the greatest corner of its box."""
+    name, _, rest = text.rpartition("=")
+    try:
+        ends = [float(x) for x in rest.split(",")]
+    except ValueError:
+        ends = []
+    if not name or len(ends) != 6 or not all(map(math.isfinite, ends)):
+        raise ArgumentError(f"{text!r} is not NAME=X0,X1,Y0,Y1,Z0,Z1")
+    return name, [ends[::2], ends[1::2]]
+
+
 def read_numbers(text: str) -> float | list[float]:
     """Return the numbers that commas separate; the number itself if there is one."""
     found = [float(part) for part in text.split(",")]

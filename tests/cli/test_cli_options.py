@@ -5,6 +5,9 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import subprocess
+import sys
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -12,8 +15,9 @@ import pytest
 
 import kinetree as kt
 from kinetree.cli import main
-from kinetree.cli.commands import COMMANDS, command
-from kinetree.cli.parser import make_parser, overview
+from kinetree.cli.arguments import COMMANDS, INTEGRATORS
+from kinetree.cli.program import make_parser, overview
+from kinetree.integrators import OWN
 from kinetree.runtime import cache
 
 
@@ -227,7 +231,18 @@ def test_a_cache_that_cannot_be_used(kinetree, own_cache):
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_is_explained_and_so_are_its_arguments(name):
     assert f"{name} " in overview().format_help()
-    parser, module = make_parser(name), command(name)
-    assert module.__doc__.splitlines()[0] in " ".join(parser.format_help().split("\n"))
-    assert callable(module.run)
+    parser, (add, _) = make_parser(name), COMMANDS[name]
+    assert add.__doc__.splitlines()[0] in " ".join(parser.format_help().split("\n"))
+    assert callable(import_module(f"kinetree.cli.commands.{name.replace('-', '_')}").run)
     assert not [x.dest for x in parser._actions if not x.help and x.help != argparse.SUPPRESS]
+
+
+def test_the_integrators_of_the_help_are_those_that_there_are():
+    assert INTEGRATORS == OWN
+
+
+def test_help_needs_neither_numpy_nor_a_compiler():
+    script = "import sys; from kinetree.cli.program import make_parser as made; "
+    script += "[made(x).format_help() for x in ('info', 'inverse-dynamics', 'simulate', 'export', 'cache')]; "
+    script += "sys.exit(bool({'numpy', 'llvmlite', 'rich'} & {*sys.modules}))"
+    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0

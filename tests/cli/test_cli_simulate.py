@@ -13,7 +13,7 @@ import pytest
 import kinetree as kt
 from kinetree.cli import main
 from kinetree.cli.commands import simulate
-from kinetree.cli.parser import parse_arguments
+from kinetree.cli.program import parse_arguments
 from kinetree.integrators import OWN
 
 ARM = """<robot name="arm"><link name="base"/>
@@ -217,6 +217,6 @@ def test_as_many_samples_are_kept_as_memory_is_meant_to_hold(monkeypatch):
     a_sample = 1 + dog.nq + 3 * dog.nv
     monkeypatch.setattr(simulate, "MOST", 1000 * a_sample)
     for samples, every in ((1000, 1), (1001, 2)):
-        assert simulate.counts(Namespace(duration=samples, dt=1.0, record_every=every), dog) == (samples, every)
+        assert simulate.counts(Namespace(duration=samples, dt=1.0, every=every), dog) == (samples, every)
     with pytest.raises(kt.ArgumentError, match="1001 samples would be kept, at most 1000 can be"):
-        simulate.counts(Namespace(duration=1001, dt=1.0, record_every=1), dog)
+        simulate.counts(Namespace(duration=1001, dt=1.0, every=1), dog)

@@ -28,8 +28,8 @@ import kinetree as kt
 from helpers.mechanisms import four_bar
 from helpers.shown import FOLDER, differences, figure_lines, stored, summary
 from kinetree.cli import main
-from kinetree.cli.commands import COMMANDS
-from kinetree.cli.parser import make_parser
+from kinetree.cli.arguments import COMMANDS
+from kinetree.cli.program import make_parser
 from kinetree.identification import Generalised, Samples, cross_validate, prepare
 from kinetree.joints import Continuous, FreeFlyer, Planar, Prismatic, Revolute, Spherical
 

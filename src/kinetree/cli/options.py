@@ -1,29 +1,39 @@
-"""Options: from the fields of values, those that several commands have, and what their texts mean."""
+"""Options: from the fields of values, those that several commands have, what their texts mean; the robot they make."""
 
 from __future__ import annotations
 
 import argparse
 import functools
 import math
+import warnings
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from kinetree.errors import ArgumentError
+import kinetree
+from kinetree.errors import ArgumentError, FormatError, KinetreeError
 from kinetree.options import Option, options
+
+if TYPE_CHECKING:
+    from kinetree.mechanism_methods import Mechanism
+    from kinetree.robot_methods import Robot
 
 T = TypeVar("T")
 
 ROBOT = "an embedded robot (ur5, panda, go2, g1), a URDF or SDF file, or a robot_descriptions name"
 
 
-def add_fields(group: Any, kind: type, *names: str, **called: str) -> None:
-    """Add an option for each field of a class of choices, or for some of them: see `kinetree.options`."""
+def add_fields(group: Any, kind: type, *names: str, usual: str = "", **called: str) -> None:
+    """Add an option for each field of a class of choices, or for some of them: see `kinetree.options`.
+
+    Some may be called otherwise; `usual` is what happens without them, where that is not the default in Python.
+    """
     for name, said in options(kind):
         if (names or called) and name not in (*names, *called):
             continue
-        usual = getattr(kind, name, None)  # a number is worth a word
-        default = f" ({usual:g})" if type(usual) in (int, float) else ""
-        about: dict[str, Any] = {"dest": name, "help": said.help.replace("%", "%%") + default}
+        number = getattr(kind, name, None)
+        default = usual or (f"{number:g}" if type(number) in (int, float) else "")
+        text = said.help.replace("%", "%%").replace("`", "") + (f" ({default})" if default else "")
+        about: dict[str, Any] = {"dest": name, "help": text}
         if said.choices:
             about["choices"] = said.choices
         elif said.read is None and said.metavar is None:
@@ -95,6 +105,15 @@ def add_results(command: argparse.ArgumentParser, **files: str) -> None:
 def add_json(command: argparse.ArgumentParser) -> None:
     """Add whether what is printed is for programs."""
     command.add_argument("--json", action="store_true", help="print it as JSON, for programs")
+
+
+def add_terms(group: Any) -> None:
+    """Add what is estimated of the joints."""
+    from kinetree.identification.parameters.terms import TERMS
+
+    usual = "armature,damping,friction"
+    text = f"what joints do: {', '.join(TERMS)}, of all joints or some; none for inertias alone ({usual})"
+    group.add_argument("--terms", type=joint_terms, default=usual, metavar="TERM[@JOINT],…", help=text)
 
 
 def add_many(group: Any, name: str, read: Callable[[str], Any], metavar: str, text: str) -> None:
@@ -180,13 +199,6 @@ def limit(text: str) -> tuple[str, list[float]]:
     return _named(text, 3)
 
 
-@reads("is not NAME=X0,X1,Y0,Y1,Z0,Z1")
-def box(text: str) -> tuple[str, list[list[float]]]:
-    """Return a frame, or a link, with the least and the greatest corner of its box."""
-    name, ends = _named(text, 6)
-    return name, [ends[::2], ends[1::2]]
-
-
 @reads("is not PARAMETER=STD with STD ≥ 0, as in 'damping of elbow=0'")
 def known(text: str) -> tuple[str, float]:
     """Return a base parameter with the standard deviation of what is known of it."""
@@ -223,3 +235,60 @@ def joint_terms(text: str) -> dict[str, list[str] | None]:
             raise ValueError
         found[term] = [*(joints or []), joint] if at else None
     return found
+
+
+def load_robot(arguments: argparse.Namespace) -> tuple[Robot, list[str]]:
+    """Return the robot that the arguments name, with what they put on it, and the warnings that it gave.
+
+    Where it is to move, `ArgumentError` if it cannot, or if nothing would be said of that.
+    """
+    if "quiet" in arguments and arguments.quiet and arguments.json:
+        raise ArgumentError("--quiet leaves nothing for --json to print: leave out one of them")
+    robot, found = _loaded(kinetree.load, arguments)
+    if "quiet" in arguments and robot.nv == 0:
+        raise ArgumentError(f"{robot.name} has no moving joint")
+    for mass, place, frame in getattr(arguments, "payload", ()):
+        load = kinetree.Inertia.from_com(mass, place or [0.0] * 3, [[0.0] * 3] * 3)
+        at = robot.frame(frame or _last_body(robot))
+        robot = robot.attach(load, at.name)
+        if at.body is None:
+            found.append(f"--payload has no effect: {at.name} is fixed to the world")
+    if getattr(arguments, "friction", False):
+        robot = robot.with_friction()
+        if not any(any(body.damping + body.friction) for body in robot.model.bodies):
+            found.append("--friction has no effect: the file gives neither damping nor friction")
+    return robot, found
+
+
+def load_robot_or_mechanism(arguments: argparse.Namespace) -> tuple[Robot | Mechanism, list[str]]:
+    """Return what the arguments name, with closed loops where the file has any, and the warnings that it gave."""
+    from kinetree.formats.spanning import LoopError
+
+    try:
+        return _loaded(kinetree.load, arguments)
+    except FormatError as error:
+        try:
+            return _loaded(kinetree.load_mechanism, arguments)
+        except LoopError:
+            raise
+        except KinetreeError:
+            raise error from None
+
+
+def _loaded(load: Callable[..., T], arguments: argparse.Namespace) -> tuple[T, list[str]]:
+    """Return what a function loads, and the warnings that it gave."""
+    options = {key: getattr(arguments, key) for key in ("floating_base", "mimic", "lenient")}
+    options |= {"gravity": arguments.gravity} if "gravity" in arguments else {}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        loaded = load(arguments.robot, **options)
+    return loaded, [str(warning.message) for warning in caught]
+
+
+def _last_body(robot: Robot) -> str:
+    """Return the name of the body at the end of a robot that is a single chain."""
+    carrying = {body.parent for body in robot.model.bodies}
+    ends = [body.name for k, body in enumerate(robot.model.bodies) if k not in carrying]
+    if len(ends) == 1:
+        return ends[0]
+    raise ArgumentError(f"--payload: {robot.name} is not a single chain; say where, as in 1.5@{robot.frame_names[-1]}")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from kinetree.errors import ArgumentError, listed, unknown_name
-from kinetree.options import option, positive, read_numbers, value
+from kinetree.options import option, positive, read_box, read_numbers, value
 from kinetree.robot import limits
 from kinetree.validation import Array, real_array
 
@@ -76,6 +76,8 @@ class MotionLimits:
     boxes: Mapping[str, ArrayLike] = option(
         default_factory=dict,
         check=_boxes,
+        read=read_box,
+        metavar="FRAME=X0,X1,Y0,Y1,Z0,Z1",
         help="by names of frames, the least and the greatest coordinates (2, 3) that their origins may have in the "
         "world (m)",
     )

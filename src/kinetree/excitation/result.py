@@ -19,7 +19,7 @@ from kinetree.identification.threads import one_thread
 from kinetree.lazy import cached_property
 from kinetree.motions.paths import Sample
 from kinetree.motions.trajectory import Trajectory
-from kinetree.tables import number
+from kinetree.tables import Cells, number
 from kinetree.validation import Array, real_array
 
 if TYPE_CHECKING:
@@ -171,15 +171,23 @@ class Excitation:
 
         return plot(self)
 
+    def table(self) -> Cells:
+        """Return a row a base parameter: the standard deviation to expect, and its value in this robot."""
+        columns = zip(self.std.tolist(), self.base.of().tolist(), self.base.names, strict=True)
+        rows = [(number(s), number(x), name) for s, x, name in columns]
+        return Cells({"std": "right", "value": "right", "parameter": "left"}, rows, ("value",))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what it is and how exactly every parameter will be known, for JSON."""
+        keys = ("name", "combination", "value", "std")
+        rows = zip(self.base.names, self.base.combinations, self.base.of().tolist(), self.std.tolist(), strict=True)
+        found = {name: getattr(self, name) for name in ("condition", "held", "iterations", "converged")}
+        found |= {"robot": self.robot.name, "duration": self.trajectory.duration}
+        return found | {"parameters": [dict(zip(keys, row, strict=True)) for row in rows]}
+
     def __str__(self) -> str:
-        """Return a table: the standard deviation expected of every base parameter, beside its value in this robot."""
-        values = self.base.of().tolist()
-        title = [f"{'std':>10}  {'value':>10}  parameter"]
-        rows = zip(self.std.tolist(), values, self.base.names, strict=True)
-        lines = [f"{number(s):>10}  {number(x):>10}  {name}" for s, x, name in rows]
         head = f"{self.robot.name}: {self.series.duration:g} s, condition number {number(self.condition)}"
-        head += f"; {listed(self.held)} held" if self.held else ""
-        return "\n".join([head, *title, *lines])
+        return f"{head}{f'; {listed(self.held)} held' if self.held else ''}\n{self.table()}"
 
     def __repr__(self) -> str:
         return f"<Excitation of {self.robot.name!r}: {self.series.duration:g} s, {self.base.dimension} base parameters>"

@@ -12,10 +12,8 @@ from numpy.typing import ArrayLike
 from kinetree.errors import ArgumentError, listed, unknown_name
 from kinetree.identification.bodies.nearest import Bodies
 from kinetree.identification.bodies.newton import Consistent
-from kinetree.identification.checks import samples as of_samples
-from kinetree.identification.checks.equations import JointEquations
-from kinetree.identification.checks.estimate import Estimated
-from kinetree.identification.checks.registry import Examined, run_checks
+from kinetree.identification.checks import evidence
+from kinetree.identification.checks.registry import run_checks
 from kinetree.identification.equations import NINE, RegressionModel, loads_of
 from kinetree.identification.estimators import Equations, Estimator, LeastSquares, Prior
 from kinetree.identification.fit import Fit
@@ -140,7 +138,7 @@ def identify(
     found = Findings()
     if check:
         currents = [robot.v_names[k] for k in motors]
-        seen = of_samples.seen(robot, again if mech is None else ClosedLog(mech, again), currents)
+        seen = evidence.seen(robot, again if mech is None else ClosedLog(mech, again), currents)
         found = run_checks("samples" if mech is None else "closed", seen).enforce()
     factors = model.first(log)
     if (left := factors.counts.sum()) < model.dimension:
@@ -152,7 +150,7 @@ def identify(
         )
     if check and mech is None:
         plain = RegressionModel(base, model.stribeck_speed, model.loads)
-        found += run_checks("equations", Examined(JointEquations(seen, plain), factors, by.exact_motion)).enforce()
+        found += run_checks("equations", evidence.Examined(seen, plain, factors, by.exact_motion)).enforce()
     prior = prior.wider(np.zeros(NINE * len(model.loads)), np.full(NINE * len(model.loads), np.inf))
     nearest = None if bodies is None else (lambda solution: bodies.nearest(base, solution).parameters)
     equations, solution = model.fitted(by, Equations(model, again, factors, nearest), prior)
@@ -161,7 +159,7 @@ def identify(
         near = bodies.nearest(base, solution)
     fit = Fit(model, equations.factors, solution, near)
     if check:
-        result = Estimated(base, equations.factors, solution, near.parameters, fit.motor_constants)
+        result = evidence.Estimated(base, equations.factors, solution, near.parameters, fit.motor_constants)
         found += run_checks("estimate", result).enforce() if by.exact_motion else ()
         found += run_checks("bodies", result).enforce() if bodies is not None else ()
     fit.checks = found

@@ -25,7 +25,7 @@ from kinetree.validation import Array, real_array
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from kinetree.identification.checks.samples import Seen
+    from kinetree.identification.checks.evidence import Seen
     from kinetree.identification.parameters.base import BaseParameters
     from kinetree.robot.mechanism import Mechanism
 

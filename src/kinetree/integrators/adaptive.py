@@ -10,10 +10,11 @@ from kinetree.integrators.contract import Integrator, State, StopReason, registe
 from kinetree.integrators.runge_kutta import DENSE, ERROR, TSITOURAS, weighted
 from kinetree.integrators.system import System
 from kinetree.model import Model
-from kinetree.options import option, positive, value
+from kinetree.options import value
 from kinetree.scalars.column import Column
 from kinetree.scalars.functions import Scalar, copysign, power, select, select_less, sqrt
 from kinetree.scalars.loops import repeat
+from kinetree.stepping import StepErrors
 
 STAGES = len(ERROR)
 
@@ -70,7 +71,7 @@ class Motion(NamedTuple):
 
 
 @value
-class Tsitouras(Integrator):
+class Tsitouras(StepErrors, Integrator):
     """An embedded Runge–Kutta pair that takes as many steps of its own as tolerances ask for.
 
     Where what acts is smooth, its steps do not end with those of the simulation: in between the states are those of the
@@ -87,17 +88,6 @@ class Tsitouras(Integrator):
     >>> bool(motion.counts["steps"] > 10)
     True
     """
-
-    rtol: float = option(
-        default=1e-6,
-        kw_only=False,
-        check=positive,
-        help="relative error that is allowed in a step: ``atol + rtol |v|`` of velocities, and ``atol + rtol`` of "
-        "coordinates, of which a radian and a metre count as one",
-    )
-    atol: float = option(
-        default=1e-8, kw_only=False, check=positive, help="absolute error that is allowed in a step, see `rtol`"
-    )
 
     name = "tsitouras"
     order = TSITOURAS.order

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from kinetree.errors import ArgumentError
-from kinetree.options import count, option, positive, positive_numbers, value
+from kinetree.options import count, option, positive, positive_numbers, read_numbers, value
 from kinetree.robot import Robot
 from kinetree.validation import Array, real_array
 
@@ -123,7 +123,7 @@ class Filter:
         help="how far a joint moves (rad, m) until its friction has turned round, about 5e-5 with gears; if not given, "
         "friction has the sign of the velocity",
         check=positive_numbers,
-        read=float,
+        read=read_numbers,
     )
     smoothing: float | None = option(
         default=None,
@@ -151,7 +151,7 @@ class Filter:
         help="speed (rad/s, m/s) below which a joint stands still: friction then has any value, and its equation is "
         "left out; none is if not given",
         check=positive_numbers,
-        read=float,
+        read=read_numbers,
         metavar="V",
     )
 

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from kinetree.errors import ArgumentError, unknown_name
+from kinetree.errors import ArgumentError
 from kinetree.functions.wrenches import named_wrenches
 from kinetree.integrators import Integrator
 from kinetree.model import Model
-from kinetree.options import count, option, value
+from kinetree.options import option, value
 from kinetree.robot.robot import Robot
+from kinetree.stepping import SIZES, Kept, kept_names
 from kinetree.validation import Array, real_array
 
 if TYPE_CHECKING:
@@ -22,9 +23,6 @@ if TYPE_CHECKING:
     from kinetree.robot.mechanism import Mechanism
 
 T = TypeVar("T")
-
-SIZES = {"q": "nq", "v": "nv", "a": "nv", "tau": "nv", "f": "nrows"}
-"""What can be kept, and of which length it is; the last one is a mechanism's."""
 
 
 def chosen(kind: Callable[[Any], T], given: Any) -> T:
@@ -101,27 +99,17 @@ def _named_forces(robot: Robot, given: Mapping[str, Any]) -> Array:
     return tau
 
 
-def _names(name: str, given: Any) -> tuple[str, ...]:
-    names = given.replace(",", " ").split() if isinstance(given, str) else given
-    if not isinstance(names, Sequence) or not all(isinstance(x, str) for x in names):
-        raise ArgumentError(f"record takes names out of {', '.join(SIZES)}, or a kt.Record; not {given!r}")
-    for x in names:
-        if x not in SIZES:
-            raise ArgumentError(f"{'out' if name == 'out' else 'record'}: {unknown_name('quantity', x, SIZES)}")
-    return tuple(names)
-
-
 def _memory(name: str, given: Any) -> Any:
     if not isinstance(given, Mapping):
         raise ArgumentError(f"out takes a dict of arrays by {', '.join(SIZES)}; {type(given).__name__} was given")
-    arrays = [given[x] for x in _names(name, [*map(str, given)])]
+    arrays = [given[x] for x in kept_names(name, [*map(str, given)])]
     if any(np.shares_memory(x, y) for k, x in enumerate(arrays) for y in arrays[:k]):
         raise ArgumentError("out: two of the arrays share memory, so one result would overwrite the other")
     return given
 
 
 @value
-class Record:
+class Record(Kept):
     """What a simulation keeps, how often, and in whose memory: `simulate` with ``record=…``.
 
     Examples
@@ -132,19 +120,6 @@ class Record:
     (11, 6)
     """
 
-    names: str | Sequence[str] = option(
-        default=("q", "v"),
-        kw_only=False,
-        check=_names,
-        help='out of "q", "v", "a", "tau" (the joint forces of motors: given ones and a controller\'s) and, of a '
-        'mechanism, "f" (the forces of the constraints); q and v are kept always',
-    )
-    every: int = option(
-        default=1,
-        check=count,
-        help="keep every so many steps; the initial state is kept too. The state at the end is in ``trajectory.end`` "
-        "where it is not the last that is kept",
-    )
     out: Mapping[str, Array] | None = option(
         default=None,
         check=_memory,

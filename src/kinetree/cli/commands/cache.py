@@ -1,4 +1,4 @@
-"""Where compiled functions are kept, and how many. KINETREE_CACHE_DIR names another directory."""
+"""``kinetree cache``: where compiled functions are kept, and how many."""
 
 from __future__ import annotations
 
@@ -6,16 +6,9 @@ import argparse
 
 from rich.markup import escape
 
-from kinetree.cli.options import add_json
 from kinetree.cli.terminal import console, print_json
 from kinetree.errors import KinetreeError
 from kinetree.runtime.cache_files import CacheInfo, cache_info, clear_cache
-
-
-def add_arguments(command: argparse.ArgumentParser) -> None:
-    """Add what it takes."""
-    command.add_argument("action", metavar="clear", nargs="?", choices=("clear",), help="remove them")
-    add_json(command)
 
 
 def run(arguments: argparse.Namespace) -> None:

@@ -1,14 +1,4 @@
-"""A function of a robot as one C99 file, and its header beside it.
-
-The files need a C compiler and libm, and are yours: no licence of kinetree applies to them. FUNCTION is the name of one
-of the robot's functions in Python, such as inverse_dynamics, forward_dynamics, mass_matrix, jacobian.
-
-for example:
-  kinetree export panda inverse_dynamics -o panda_id.c
-  kinetree export panda jacobian --option frame=panda_hand --option reference=world --dtype float32
-  kinetree export g1 inverse_dynamics --optional f_ext --name g1_id -o src/
-  kinetree export ur5 forward_dynamics --main -o fd.c && cc -O2 -march=native fd.c -lm -o fd
-"""
+"""``kinetree export``: a function of a robot as one C99 file, and its header beside it."""
 
 from __future__ import annotations
 
@@ -19,30 +9,12 @@ from typing import Any
 from rich.markup import escape
 
 from kinetree.algorithms.table import ALGORITHMS
-from kinetree.cli.options import add_dynamics, add_json, add_many, add_robot, number
-from kinetree.cli.robots import load_robot
+from kinetree.cli.options import load_robot
 from kinetree.cli.terminal import Working, console, print_json
 from kinetree.errors import ArgumentError, unknown_name
 from kinetree.runtime.function import Function
 from kinetree.runtime.options import Names
 from kinetree.tables import print_warnings
-
-
-def add_arguments(command: argparse.ArgumentParser) -> None:
-    """Add what it takes."""
-    add_robot(command)
-    command.add_argument("function", metavar="FUNCTION", help="one of the robot's functions: inverse_dynamics, …")
-    out = "OUT.c, or a directory; - writes the source to stdout (FUNCTION.c, here)"
-    command.add_argument("-o", "--output", metavar="OUT", help=out)
-    command.add_argument("--name", help="of the function in C (FUNCTION)")
-    command.add_argument("--dtype", choices=("float64", "float32"), default="float64", help="of the numbers (float64)")
-    add_many(command, "--option", str, "NAME=VALUE", "an option of FUNCTION: frame=panda_hand")
-    add_many(command, "--optional", str, "NAME", "an optional argument to take: f_ext")
-    lanes = "a function of many states, N at a time: 1, 2, 4, 8, 16"
-    command.add_argument("--lanes", type=number(int, "≥", 1), metavar="N", help=lanes)
-    command.add_argument("--main", action="store_true", help="add a program that reads states and prints results")
-    add_json(command)
-    add_dynamics(command, friction="count the damping and friction that the file gives")
 
 
 def run(arguments: argparse.Namespace) -> None:

@@ -1,30 +1,4 @@
-"""Estimates a robot's inertias and friction from recorded motions.
-
-Prints how far the estimate is from the motions, joint by joint, and what is to be known of it; writes the robot with
--o, and a page with all figures with --report.
-
-A LOG has positions and joint forces over time (t, q, tau), or currents of motors with --torque-constants; accelerations
-may be there too. Columns are called as for inverse-dynamics, forces by tau, torque or effort, currents by current:
-  tau.elbow   elbow_effort   torque2   tau[2]   /joint_states/elbow/effort   current.elbow   i2
-An NPZ has the arrays t (n,), q (n, nq), tau (n, nv) or current; of a ROS bag (a folder, .mcap, .db3), messages of the
-type JointState are read. Positions are differentiated, and forces filtered alike; nothing is fitted across gaps.
-
-A floating base needs its pose (base.x … base.qw, or Odometry), and the wrenches on its feet with --wrench: columns
-wrench.FOOT.fx, FOOT.tx, FOOT/force/x, or messages of the type WrenchStamped. It needs no joint forces.
-
-What seems wrong with a LOG is an error before anything is estimated: positions in degrees, forces of the other sign,
-sensors at their end, time that goes back, a base that nothing holds. Parameters that the motions do not
-determine stay as ROBOT has them.
-
-for example:
-  kinetree identify arm.urdf a.csv b.csv --validate c.csv -o identified.urdf --report report.html
-  kinetree identify panda log.npz --terms armature,damping,friction,offset --cutoff 10 --parameters
-  kinetree identify arm.urdf bag/ --gear-ratios 101,101,101,121,121,121 --torque-constants 0.11
-  kinetree identify arm.urdf a.csv b.csv --torque-constants 1 --motor-constants all --load b.csv=5,0,0,0.1@flange
-  kinetree identify arm.urdf a.csv --known "damping of elbow=0" --bounds forearm=-0.1,0.1,-0.1,0.1,0,0.5
-  kinetree identify biped.urdf --floating-base bag/ --wrench left_foot=/ft/left --wrench right_foot=/ft/right
-  kinetree identify panda held.csv --payload panda_hand
-"""
+"""``kinetree identify``: from recorded motions to a robot file with the estimated parameters."""
 
 from __future__ import annotations
 
@@ -37,95 +11,24 @@ from warnings import catch_warnings
 import numpy as np
 from rich.markup import escape
 
-from kinetree.cli.options import (
-    add_dynamics,
-    add_fields,
-    add_many,
-    add_results,
-    add_robot,
-    box,
-    joint_terms,
-    known,
-    load,
-    names,
-    number,
-    value_of,
-)
-from kinetree.cli.robots import load_robot
+import kinetree as kt
+from kinetree.cli.options import load_robot, value_of
 from kinetree.cli.terminal import Working, console, print_files, print_json
 from kinetree.drawing.panels import check_matplotlib
 from kinetree.errors import ArgumentError, FormatError, ModelError
-from kinetree.identification import (
-    Bodies,
-    Filtered,
-    Fit,
-    Generalised,
-    LeastSquares,
-    Robust,
-    Samples,
-    Validation,
-    base_parameters,
-    diagnose,
-    holding,
-    read_log,
-)
+from kinetree.identification import Filtered, Fit, Samples, Validation, base_parameters, diagnose, holding, read_log
 from kinetree.identification.estimators import Estimator
 from kinetree.identification.nonlinear import motors_of
 from kinetree.identification.parameters.terms import OF_ROBOTS
 from kinetree.identification.report import joints
 from kinetree.identification.samples import repeated
 from kinetree.identification.validation import verdict
-from kinetree.logs.findings import Findings
-from kinetree.logs.samples import Filter
-from kinetree.logs.sensors import Sensors
 from kinetree.output import check_output, whole_file
-from kinetree.robot_methods import Robot
-from kinetree.spatial import Inertia
 from kinetree.tables import Cells, print_warnings
 from kinetree.tables import number as shown
 
-TERMS = "armature,damping,friction"
 BLOCK = 1 << 17
 """Recorded samples that are in memory at once where files are read block by block."""
-
-
-def add_arguments(command: argparse.ArgumentParser) -> None:
-    """Add what it takes."""
-    add_robot(command)
-    command.add_argument("logs", metavar="LOG", nargs="+", help="CSV, NPZ, Parquet or ROS bag, a motion each")
-    add_many(command, "--validate", str, "LOG", "a motion that is not used, to say how good it is")
-    command.add_argument("--parameters", action="store_true", help="print all parameters")
-    out = "write OUT.urdf: ROBOT's file with other inertias, …"
-    add_results(command, output=out, report="write a page with all figures and pictures: FILE.html")
-    add_dynamics(command, friction="with --payload, count the damping and friction of ROBOT", payload=False)
-    what = command.add_argument_group("what is estimated")
-    terms = (
-        "what joints do: armature, damping, friction, offset, stiffness, damping_asymmetry, stribeck, "
-        "load_friction, of all joints or some; none for inertias alone (%(default)s)"
-    )
-    what.add_argument("--terms", type=joint_terms, default=TERMS, metavar="TERM[@JOINT],…", help=terms)
-    held = "only what is held there; ROBOT is right without it"
-    what.add_argument("--payload", dest="payload_frame", metavar="FRAME", help=held)
-    right = "ROBOT is right about it by this deviation; 0: it is not estimated, as in 'damping of elbow=0'"
-    add_many(what, "--known", known, "PARAMETER=STD", right)
-    scale = "of these joints, or all; their forces are currents. A --load or --known parameters determine the scale"
-    what.add_argument("--motor-constants", type=names, default=[], metavar="JOINT,…", help=scale)
-    bounds = "the box that holds the mass of a link, in metres, in its axes"
-    add_many(what, "--bounds", box, "LINK=X0,X1,Y0,Y1,Z0,Z1", bounds)
-    count = "forces count by the noise of each joint, by how it goes together, or all alike (joints)"
-    what.add_argument("--weights", choices=("joints", "covariance", "none"), default="joints", help=count)
-    what.add_argument("--loss", choices=("huber", "cauchy"), help="outliers count less, or hardly at all")
-    spread = "how far off ROBOT may be, > 0 (1; 0.2 for CAD)"
-    what.add_argument("--prior-spread", type=number(float, ">", 0), default=1.0, metavar="X", help=spread)
-    data = command.add_argument_group("the recorded motions")
-    hand = "what was held in LOG, and is known: a point mass (kg) at X, Y, Z (m) in a frame, or its mass alone"
-    add_many(data, "--load", load, "LOG=M[,X,Y,Z]@FRAME", hand)
-    add_fields(data, Filter)
-    add_fields(data, Sensors)
-    blocks = "read files in blocks of so many samples, such as 131072: they are larger than memory"
-    data.add_argument("--block", type=number(int, "≥", 1), metavar="N", help=blocks)
-    data.add_argument("--stream", action="store_true", help=argparse.SUPPRESS)
-    data.add_argument("--force", action="store_true", help="use a log that seems wrong")
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -171,29 +74,30 @@ def check(arguments: argparse.Namespace) -> None:
 class Logs:
     """The motions in some files, with what is to be known of them; called, they show how far each pass is."""
 
-    def __init__(self, arguments: argparse.Namespace, robot: Robot, files: list[str], show: Working) -> None:
+    def __init__(self, arguments: argparse.Namespace, robot: kt.Robot, files: list[str], show: Working) -> None:
         self.show, self.notes = show, list[str]()
         self.motions = [self._read(arguments, robot, name) for name in files]
 
-    def _read(self, arguments: argparse.Namespace, robot: Robot, name: str) -> Samples | Filtered:
+    def _read(self, arguments: argparse.Namespace, robot: kt.Robot, name: str) -> Samples | Filtered:
         """Return the samples of a file; `ArgumentError` says what seems wrong with it."""
-        recording = read_log(name, robot, sensors=value_of(arguments, Sensors), block=arguments.block or BLOCK)
+        recording = read_log(name, robot, sensors=value_of(arguments, kt.Sensors), block=arguments.block or BLOCK)
         if not arguments.block:
             recording = recording.whole(lambda done: self.show(done, what=f"reading {name}"))
             self.notes += [f"{name}: {note}" for note in recording.notes]
+        hint = "--force takes it as it is"
         if not arguments.force:
-            refuse(name, recording.diagnose())
+            recording.diagnose().errors.enforce(hint, name=name)
         with catch_warnings(record=True, action="always") as said:
-            samples: Any = recording.filtered(
-                value_of(arguments, Filter), check=False
-            )  # `refuse` says what can be done
+            samples: Any = recording.filtered(value_of(arguments, kt.Filter), check=False)
         self.notes += [str(warning.message) for warning in said]
         for mass, place, frame in (held for log, held in arguments.load if log == name):
-            samples = holding(robot, samples, frame, Inertia.from_com(mass, place, np.zeros((3, 3))) if place else mass)
+            samples = holding(
+                robot, samples, frame, kt.Inertia.from_com(mass, place, np.zeros((3, 3))) if place else mass
+            )
         if not arguments.force:
             base = base_parameters(robot, arguments.terms, smoothing=arguments.smoothing)
             currents = [robot.v_names[k] for k in motors_of(robot, arguments.motor_constants)]
-            refuse(name, diagnose(robot, samples, base, currents=currents))
+            diagnose(robot, samples, base, currents=currents).errors.enforce(hint, name=name)
         return cast("Samples | Filtered", samples)
 
     def __call__(self) -> Iterator[Samples]:
@@ -211,13 +115,7 @@ class Logs:
         return [f"{log.name}: {note}" for log in streams for note in log.notes]
 
 
-def refuse(name: str, found: Findings) -> None:
-    """Raise `ArgumentError` if a log seems to be wrong."""
-    if found.errors:
-        raise ArgumentError(f"{name}: {'; '.join(map(str, found.errors))}; --force takes it as it is")
-
-
-def parameters(arguments: argparse.Namespace, robot: Robot, used: Logs, others: Logs, warnings: list[str]) -> None:
+def parameters(arguments: argparse.Namespace, robot: kt.Robot, used: Logs, others: Logs, warnings: list[str]) -> None:
     """Estimate the robot's parameters."""
     with catch_warnings(record=True, action="always") as said:
         log: Any = used.motions if arguments.load else used
@@ -228,7 +126,7 @@ def parameters(arguments: argparse.Namespace, robot: Robot, used: Logs, others: 
             known=dict(arguments.known),
             motor_constants=arguments.motor_constants,
             smoothing=arguments.smoothing,
-            bodies=Bodies(spread=arguments.prior_spread, bounds=dict(arguments.bounds)),
+            bodies=value_of(arguments, kt.Bodies),
             check=not arguments.force,
         )
         training = fit.validate(log)
@@ -248,13 +146,13 @@ def parameters(arguments: argparse.Namespace, robot: Robot, used: Logs, others: 
 def estimator(arguments: argparse.Namespace) -> Estimator:
     """Return how parameters are estimated."""
     if arguments.loss is not None:
-        return Robust(arguments.loss)
+        return kt.Robust(arguments.loss)
     if arguments.weights == "covariance":
-        return Generalised()
-    return LeastSquares("joints" if arguments.weights == "joints" else None)
+        return kt.Generalised()
+    return kt.LeastSquares("joints" if arguments.weights == "joints" else None)
 
 
-def write(arguments: argparse.Namespace, robot: Robot) -> list[str]:
+def write(arguments: argparse.Namespace, robot: kt.Robot) -> list[str]:
     """Write the robot file: the original with other numbers, or a new document where that cannot be."""
     found = []
     with catch_warnings(record=True, action="always") as said:
@@ -298,7 +196,7 @@ def summary(
     print_files([arguments.output, arguments.report])
 
 
-def payload(arguments: argparse.Namespace, robot: Robot, used: Logs, others: Logs, warnings: list[str]) -> None:
+def payload(arguments: argparse.Namespace, robot: kt.Robot, used: Logs, others: Logs, warnings: list[str]) -> None:
     """Estimate what the robot holds."""
     frame = arguments.payload_frame
     found = robot.identify_payload(used, frame)
@@ -324,7 +222,7 @@ def payload(arguments: argparse.Namespace, robot: Robot, used: Logs, others: Log
     print_files([arguments.output])
 
 
-def residuals(robot: Robot, log: Callable[[], Iterator[Samples]]) -> Any:
+def residuals(robot: kt.Robot, log: Callable[[], Iterator[Samples]]) -> Any:
     """Return root mean squares (nv,) of what a robot does not explain."""
     count, squares = 0, np.zeros(robot.nv)
     for part in log():

@@ -1,4 +1,4 @@
-"""What a robot is made of: joints, limits, masses, frames. Without ROBOT: the embedded robots."""
+"""``kinetree info``: what a robot is made of."""
 
 from __future__ import annotations
 
@@ -7,20 +7,13 @@ import os
 from collections.abc import Callable
 from functools import partial
 
-from kinetree.cli.options import add_json, add_robot
-from kinetree.cli.robots import load_robot_or_mechanism
+from kinetree.cli.options import load_robot_or_mechanism
 from kinetree.cli.terminal import console, print_json
 from kinetree.embedded import EMBEDDED
 from kinetree.model import WORLD
 from kinetree.robot import Robot
 from kinetree.robot.table import massless, print_robot
 from kinetree.tables import make_table, print_warnings
-
-
-def add_arguments(command: argparse.ArgumentParser) -> None:
-    """Add what it takes."""
-    add_robot(command, optional=True)
-    add_json(command)
 
 
 def run(arguments: argparse.Namespace) -> None:

@@ -1,20 +1,4 @@
-"""The motion of a robot from an initial state.
-
-Prints the range of every joint, its largest speed and torque against the limits, and how well the energy is kept;
-writes the motion with -o, draws it over time with --plot and as a moving stick figure with --animate.
-
-Without --tau and --hold it falls freely. --hold is computed torque: the joints that have motors get the accelerations
-KP (q0 - q) - KD v, and a floating base falls. Numbers are separated by blanks or commas; if the first one is negative
-and commas follow, write --q=-1,0,0. Ctrl-C ends the simulation early: what was computed until then is summed up,
-written and drawn. A robot whose state is no longer finite stops: that is written and drawn too, and the exit code is 1.
-
-for example:
-  kinetree simulate panda --duration 2 --dt 1e-4 --integrator rk4
-  kinetree simulate panda --q 0 0.3 0 -1.5 0 1.8 0.8 --hold --payload 2@panda_hand --plot held.png
-  kinetree simulate panda --integrator tsitouras --rtol 1e-9 --atol 1e-11 --joints none --gravity 0,0,-1.62
-  kinetree simulate go2 --random --seed 3 -o tumble.npz --animate tumble.gif
-  kinetree simulate arm.urdf --tau 1,0,0 -o motion.csv
-"""
+"""``kinetree simulate``: the motion of a robot from an initial state."""
 
 from __future__ import annotations
 
@@ -28,14 +12,13 @@ import numpy as np
 from rich.markup import escape
 
 from kinetree.cli.motion import MOST, check_results, numbers, summary_of
-from kinetree.cli.options import add_dynamics, add_results, add_robot, gains, number
-from kinetree.cli.robots import load_robot
+from kinetree.cli.options import load_robot, value_of
 from kinetree.cli.terminal import PATIENCE, Working, console, print_files, print_json
 from kinetree.drawing.motion import draw
 from kinetree.drawing.panels import finish
 from kinetree.drawing.sticks import check_animation
 from kinetree.errors import ArgumentError, LimitWarning, SimulationWarning
-from kinetree.integrators import OWN, Integrator, StopReason, Tsitouras
+from kinetree.integrators import Integrator, StopReason, Tsitouras
 from kinetree.motions import Trajectory
 from kinetree.robot_methods import Robot
 from kinetree.simulation import Record, SimulationInterrupted
@@ -49,40 +32,6 @@ SAMPLES = 1000
 
 MOST_STEPS = 10**9
 """Most steps that are begun: they take from minutes to an hour."""
-
-
-def add_arguments(command: argparse.ArgumentParser) -> None:
-    """Add what it takes."""
-    above = number(float, ">", 0)
-    add_robot(command)
-    add_results(
-        command,
-        output="write the motion to OUT.csv, OUT.npz or OUT.parquet",
-        plot="draw it over time: FILE.png, .svg or .pdf, or 'show' a window",
-        animate="draw it moving: FILE.gif, or FILE.mp4 by ffmpeg",
-    )
-    add_dynamics(command)
-    begin = command.add_argument_group("where it begins")
-    begin.add_argument("--q", nargs="+", metavar="X", help="nq numbers, or the name of a configuration (neutral)")
-    begin.add_argument("--v", nargs="+", metavar="X", help="nv numbers (at rest)")
-    begin.add_argument("--random", action="store_true", help="at random positions within the limits")
-    begin.add_argument("--seed", type=number(int, "≥", 0), metavar="N", help="of --random, ≥ 0 (0)")
-    driven = command.add_argument_group("what drives it")
-    force, hold = driven.add_mutually_exclusive_group(), [100.0, 20.0]
-    force.add_argument("--tau", nargs="+", metavar="X", help="nv constant joint forces, N·m or N (none)")
-    held = "hold the first position, by the joints' accelerations KP (q0 - q) - KD v (100,20)"
-    force.add_argument("--hold", nargs="?", const=hold, type=gains, metavar="KP,KD", help=held)
-    counts = "what counts of the file's: any of stops,effort,friction, or all, or none (%(default)s)"
-    driven.add_argument("--joints", default="all", metavar="PARTS", help=counts)
-    group = command.add_argument_group("time")
-    group.add_argument("--duration", type=above, default=1.0, metavar="S", help="seconds, > 0 (1)")
-    group.add_argument("--dt", type=above, default=1e-3, metavar="S", help="of a step, > 0 (0.001)")
-    method = f"the method: {', '.join(OWN)} (semi_implicit_euler, or implicit_euler where friction counts)"
-    group.add_argument("--integrator", metavar="NAME", help=method)
-    group.add_argument("--rtol", type=above, metavar="X", help="relative error of a step of tsitouras, > 0 (1e-6)")
-    group.add_argument("--atol", type=above, metavar="X", help="absolute error of a step of tsitouras, > 0 (1e-8)")
-    every = "keep every N-th step (about 1000 in all)"
-    group.add_argument("--record-every", type=number(int, "≥", 1), metavar="N", help=every)
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -137,7 +86,7 @@ def counts(arguments: argparse.Namespace, robot: Robot) -> tuple[int, int]:
             f"--duration {arguments.duration:g} is {steps:.3g} steps of --dt {arguments.dt:g}, {steps / 3.6e9:.3g} "
             f"hours at a million a second; at most {MOST_STEPS:.0e} are done: take a larger --dt"
         )
-    every = arguments.record_every or max(1, round(steps / SAMPLES))
+    every = arguments.every or max(1, round(steps / SAMPLES))
     most = MOST // (1 + robot.nq + 3 * robot.nv)
     if steps // every > most:
         raise ArgumentError(f"{steps // every} samples would be kept, at most {most} can be: a larger --record-every")
@@ -146,10 +95,13 @@ def counts(arguments: argparse.Namespace, robot: Robot) -> tuple[int, int]:
 
 def integrator(arguments: argparse.Namespace) -> str | Integrator | None:
     """Return the integrator by its name, or with the tolerances that are given."""
-    tolerances = {x: getattr(arguments, x) for x in Tsitouras.tolerances if getattr(arguments, x) is not None}
-    if tolerances and arguments.integrator != Tsitouras.name:
-        raise ArgumentError(f"--{min(tolerances)} is for --integrator {Tsitouras.name}")
-    return Tsitouras(**tolerances) if tolerances else arguments.integrator
+    if arguments.integrator == Tsitouras.name:
+        return value_of(arguments, Tsitouras)
+    for name in Tsitouras.tolerances:
+        if getattr(arguments, name) is not None:
+            raise ArgumentError(f"--{name} is for --integrator {Tsitouras.name}")
+    given: str | None = arguments.integrator
+    return given
 
 
 def initial(arguments: argparse.Namespace, robot: Robot) -> dict[str, Any]:

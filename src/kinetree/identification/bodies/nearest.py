@@ -14,7 +14,7 @@ from kinetree.identification.bodies.pseudo_inertia import THIN, repaired
 from kinetree.identification.estimators.contract import Solution
 from kinetree.identification.parameters.base import BaseParameters
 from kinetree.identification.parameters.terms import TERMS
-from kinetree.options import option, positive, value
+from kinetree.options import option, positive, read_box, value
 from kinetree.spatial import Inertia
 from kinetree.validation import Array
 
@@ -63,12 +63,15 @@ class Bodies:
         help="how far, relative to its size, a parameter of this robot may be from the truth: what the data leave open "
         "is near to this robot's, by the entropic divergence",
         check=positive,
+        read=float,
     )
     bounds: Mapping[str, ArrayLike] = option(
         default_factory=dict,
         help="by names of links where their mass is, in the axes of the link's frame (m): in a box (2, 3), given by "
         "its lower and its upper corner; or in an ellipsoid (4, 4), ``[x y z 1] Q [x y z 1]ᵀ >= 0``",
         check=_bounds,
+        read=read_box,
+        metavar="LINK=X0,X1,Y0,Y1,Z0,Z1",
     )
 
     def nearest(self, base: BaseParameters, solution: Solution) -> Consistent:

@@ -1,22 +1,28 @@
 """Columns that are not what they are taken for: signs, joints that are exchanged, forces in another unit.
 
-The sign of a force by itself is told by `signs`. The others are told by trying them: the equations of all joints share
-parameters, and another reading of the columns is right if it makes the residuals far likelier. Masses are free in these
-equations: no good robot is needed before, but where the forces of all joints are in another unit.
+The sign of a joint's force is told by what no robot does. Four things with factors that cannot be negative explain a
+force: the one that the robot as it was before expects, an inertia of its own, friction and damping. If they explain the
+opposite force, and not the force itself, the sign is wrong, unless an unknown load is the reason: the joint's own
+equation, with whatever masses explain it best, has an inertia that the joint moves and a power that friction takes,
+both positive.
+
+The others are told by trying them: the equations of all joints share parameters, and another reading of the columns is
+right if it makes the residuals far likelier. Masses are free in these equations: no good robot is needed before, but
+where the forces of all joints are in another unit.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import combinations
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from itertools import combinations, product
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from kinetree.errors import listed
-from kinetree.identification.checks.equations import SINGULAR, JointEquations
+from kinetree.identification.checks.evidence import Examined
+from kinetree.identification.checks.least_squares import SINGULAR, System
 from kinetree.identification.checks.likelihood import BESIDE, SMALL, Likelihood, beside
-from kinetree.identification.checks.signs import opposite
 from kinetree.identification.parameters.regressor import positions
 from kinetree.identification.samples import Piece
 from kinetree.lazy import cached_property
@@ -26,15 +32,24 @@ from kinetree.validation import Array
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-MEANINGS = {
-    "position_sign": "the positions of {0} have the other sign",
-    "force_sign": "the forces of {0} have the other sign",
-    "swapped_positions": "the positions of {0} and {1} are exchanged",
-    "swapped_forces": "the forces of {0} and {1} are exchanged",
-    "swapped_joints": "the columns of {0} and {1} are exchanged, positions and forces",
-    "force_unit": "the forces of {0} are in another unit",
+
+class Kind(NamedTuple):
+    """How columns are mistaken: a text, and whether those of positions, and of forces, are."""
+
+    text: str
+    positions: bool = False
+    forces: bool = False
+
+
+KINDS = {
+    "position_sign": Kind("the positions of {} have the other sign", positions=True),
+    "force_sign": Kind("the forces of {} have the other sign", forces=True),
+    "swapped_positions": Kind("the positions of {} are exchanged", positions=True),
+    "swapped_forces": Kind("the forces of {} are exchanged", forces=True),
+    "swapped_joints": Kind("the columns of {} are exchanged, positions and forces", positions=True, forces=True),
+    "force_unit": Kind("the forces of {} are in another unit", forces=True),
 }
-"""What each check says."""
+"""The checks."""
 
 CERTAIN, DOUBTFUL = 6.0, 3.0
 """Standard deviations from zero at which friction gives power for certain, and at which inertia is not positive."""
@@ -78,74 +93,57 @@ HEAVY = 0.1
 """Joints of which the robot before needs such a part of the greatest force, and more, tell the unit of all."""
 
 
+MORE = 0.1
+"""By how much more of its square the opposite force has to be explained."""
+
+ROUNDING = 1e-3
+"""The speed, relative to its root mean square, around which friction turns round."""
+
+
 class Reading(NamedTuple):
-    """How columns may have been meant: signs of positions, factors of forces (nv,), and which columns are whose."""
+    """How columns of some joints may have been meant: exchanged, or with another factor."""
 
     name: str
     joints: tuple[int, ...]
-    q_sign: Array
-    tau_factor: Array
-    q_order: NDArray[np.intp]
-    tau_order: NDArray[np.intp]
+    factor: float = -1.0
 
     def of(self, piece: Piece, at: list[int]) -> Piece:
         """Return samples read so; `at` are the positions of the entries of v in q."""
-        q = piece.q.copy()
-        q[:, at] = (q[:, at] * self.q_sign)[:, self.q_order]
-        v, a = ((x * self.q_sign)[:, self.q_order] for x in (piece.v, piece.a))
-        direction = None if piece.direction is None else (piece.direction * self.q_sign)[:, self.q_order]
-        tau = (piece.tau * self.tau_factor)[:, self.tau_order]
-        return piece._replace(q=q, v=v, a=a, tau=tau, direction=direction)
+        order, factor, chosen = np.arange(len(at)), np.ones(len(at)), [*self.joints]
+        if self.name.startswith("swapped"):
+            order[chosen] = chosen[::-1]
+        else:
+            factor[chosen] = self.factor
+        if KINDS[self.name].positions:
+            q = piece.q.copy()
+            q[:, at] = (q[:, at] * factor)[:, order]
+            v, a = ((x * factor)[:, order] for x in (piece.v, piece.a))
+            direction = None if piece.direction is None else (piece.direction * factor)[:, order]
+            piece = piece._replace(q=q, v=v, a=a, direction=direction)
+        return piece._replace(tau=(piece.tau * factor)[:, order]) if KINDS[self.name].forces else piece
 
-
-def readings(
-    nv: int, alone: list[int], negative: list[int], pairs: list[tuple[int, int]], units: Mapping[int, float]
-) -> Iterator[Reading]:
-    """Yield in which ways columns of these joints may have been mistaken; `units` are factors of forces."""
-    one, order = np.ones(nv), np.arange(nv)
-    if len(negative) > 1:
-        yield Reading("force_sign", tuple(negative), one, np.where(np.isin(order, negative), -1.0, 1.0), order, order)
-    for k in alone:
-        minus = np.where(order == k, -1.0, 1.0)
-        yield Reading("position_sign", (k,), minus, one, order, order)
-        yield Reading("force_sign", (k,), one, minus, order, order)
-    for k, factor in units.items():
-        yield Reading("force_unit", (k,), one, np.where(order == k, 1.0 / factor, 1.0), order, order)
-    for i, j in pairs:
-        other = order.copy()
-        other[[i, j]] = j, i
-        yield Reading("swapped_positions", (i, j), one, one, other, order)
-        yield Reading("swapped_forces", (i, j), one, one, order, other)
-        yield Reading("swapped_joints", (i, j), one, one, other, other)
-
-
-class Mistake(NamedTuple):
-    """A check, the entries of v, figures, and other readings that these data do not tell from it."""
-
-    name: str
-    joints: tuple[int, ...]
-    figures: Mapping[str, float]
-    others: tuple[Reading, ...] = ()
+    def text(self, names: Sequence[str]) -> str:
+        """Return what is mistaken, with the names of the entries of v."""
+        mine = [names[k] for k in self.joints]
+        return KINDS[self.name].text.format(" and ".join(mine) if len(mine) == 2 else listed(mine))
 
 
 class Mistakes:
     """What seems to be mistaken in the equations of a log."""
 
-    def __init__(self, equations: JointEquations) -> None:
-        self._equations = equations
-        self._rows, self._robot = equations.rows, equations.rows.robot
-        whole = equations.whole
-        at = np.linspace(0, len(whole.q) - 1, min(len(whole.q), max(1, EQUATIONS // self._robot.nv))).astype(int)
-        self._some = Piece(*(None if x is None else x[np.unique(at)] for x in whole))
-        self._at = positions(self._robot.model)
+    def __init__(self, at: Examined) -> None:
+        self._at, self._rows, self._robot = at, at.rows, at.robot
+        whole, nv = at.whole, at.robot.nv
+        some = np.linspace(0, len(whole.q) - 1, min(len(whole.q), max(1, EQUATIONS // nv))).astype(int)
+        self._some = Piece(*(None if x is None else x[np.unique(some)] for x in whole))
+        self._q = positions(at.robot.model)
 
     @cached_property
-    def found(self) -> list[Mistake]:
-        """Which columns are read wrongly."""
-        single = [k for body in self._robot.model.leading if body.has_one_coordinate for k in body.v_index]
-        moves = self._equations.seen.moves
-        joints = [k for k in self._equations.measured if k in single and moves[k]] if self._enough else []
-        piece, found, now = self._some, list[Mistake](), Likelihood(self._rows, self._some)
+    def found(self) -> list[tuple[str, Found]]:
+        """Which columns are read wrongly: names of checks, with what they find."""
+        told = self._at.seen.single & self._at.seen.moves
+        joints = [k for k in self._at.measured if told[k]] if self._enough else []
+        piece, found, now = self._some, list[tuple[str, Found]](), Likelihood(self._rows, self._some)
         for _ in joints:
             tried = self._tried(piece, now, joints, first=not found)
             if not tried:
@@ -156,80 +154,104 @@ class Mistakes:
             expected = reading.name.endswith("_sign") and set(reading.joints) <= set(self.negative)
             if rise < (LIKELIER if expected else max(LIKELIER, SMALLER * count)):
                 break
-            figures = {"residual_ratio": float(np.exp(min(rise / count, 20.0)))}
+            gain, ratio = float(np.exp(min(rise / count, 20.0))), 1.0 / reading.factor
+            figures = {"residual_ratio": gain}
+            why = f"what is left of the forces is then {gain:.3g} times smaller"
             if reading.name == "force_unit":
-                figures["ratio"] = 1.0 / float(reading.tau_factor[reading.joints])
+                figures["ratio"] = ratio
+                why = f"they are about {ratio:.2g} times as large as those of the other joints say"
             pairs = [(k,) for k in reading.joints] if reading.name == "force_sign" else [reading.joints]
-            others = tuple(other for _, other in rest)
-            found += [Mistake(reading.name, own, figures, others) for own in pairs]
-            piece, now = reading.of(piece, self._at), best
-        return found or [*self._alike(now, joints), *self._in_another_unit]
+            others = [other for _, other in rest]
+            found += [self._finding(Reading(reading.name, own), why, others, figures) for own in pairs]
+            piece, now = reading.of(piece, self._q), best
+        return found or [*self._alike(now, joints), *self._in_another_unit()]
+
+    def _finding(
+        self, reading: Reading, why: str, others: Sequence[Reading] = (), figures: dict[str, float] | None = None
+    ) -> tuple[str, Found]:
+        """Return the name of a check and what it finds, with other readings that these data do not tell from it."""
+        names = self._robot.v_names
+        every = listed([other.text(names) for other in others])
+        text = f"{reading.text(names)}: {why}{f'; or {every}, which these data do not tell apart' if others else ''}"
+        return reading.name, Found(text, tuple(names[k] for k in reading.joints), figures or {})
 
     def _tried(self, piece: Piece, now: Likelihood, joints: list[int], first: bool) -> list[tuple[Likelihood, Reading]]:
         """Return other readings of some samples, the likeliest first."""
-        own = self.negative if first else []
+        own = tuple(self.negative) if first else ()
         if not (own or (now.left > SMALL).any()):
             return []
         poor = sorted(joints, key=lambda k: -now.alike[k])[:MOST] if (now.alike > POOR).any() else []
-        every = {k: now.factor(k) for k in joints}
-        units = {k: x if x > DOUBTFUL * std else self._ratios[k] for k, (x, std) in every.items()}
-        units = {k: x for k, x in units.items() if x > 0.0 and not 1.0 / UNIT < x < UNIT}
-        alone = [k for k in joints if not self.right[k]]
-        tried = [
-            (Likelihood(self._rows, reading.of(piece, self._at)), reading)
-            for reading in readings(self._robot.nv, alone, own, list(combinations(sorted(poor), 2)), units)
-        ]
-        return sorted(tried, key=lambda pair: -pair[0].value)
+        readings = [Reading("force_sign", own)] if len(own) > 1 else []
+        for k in joints:
+            if not self.right[k]:
+                readings += [Reading(name, (k,)) for name in ("position_sign", "force_sign")]
+        for k in joints:
+            x, std = now.factor(k)
+            ratio = x if x > DOUBTFUL * std else float(self._ratios[k])
+            if ratio > 0.0 and not 1.0 / UNIT < ratio < UNIT:
+                readings.append(Reading("force_unit", (k,), 1.0 / ratio))
+        for pair in combinations(sorted(poor), 2):
+            readings += [Reading(name, pair) for name in KINDS if name.startswith("swapped")]
+        return sorted(((self._read(piece, x), x) for x in readings), key=lambda pair: -pair[0].value)
 
-    def _alike(self, now: Likelihood, joints: list[int]) -> Iterator[Mistake]:
+    def _read(self, piece: Piece, reading: Reading) -> Likelihood:
+        return Likelihood(self._rows, reading.of(piece, self._q))
+
+    def _alike(self, now: Likelihood, joints: list[int]) -> Iterator[tuple[str, Found]]:
         """Yield signs that only the robot before or a joint's own equation makes certain: other masses fit as well."""
-        if len(self.negative) > 1:
-            together = next(readings(self._robot.nv, [], self.negative, [], {}))
-            if Likelihood(self._rows, together.of(self._some, self._at)).value > now.value - LIKELIER:
-                yield from (Mistake("force_sign", (k,), {}) for k in self.negative)
-                return
-        for k in self.negative:
+        why, least = "inertias and friction explain their opposite", now.value - LIKELIER
+        negative = self.negative
+        if len(negative) > 1 and self._read(self._some, Reading("force_sign", tuple(negative))).value > least:
+            joints = []
+        for k in negative:
+            force, position = Reading("force_sign", (k,)), Reading("position_sign", (k,))
             if k not in joints:
-                yield Mistake("force_sign", (k,), {})
+                yield self._finding(force, why)
                 continue
-            position, force = (
-                (Likelihood(self._rows, reading.of(self._some, self._at)).value, reading)
-                for reading in readings(self._robot.nv, [k], [], [], {})
-            )
-            if max(position[0], force[0]) > now.value - LIKELIER:
-                one, other = (position, force) if position[0] > force[0] + self._margin else (force, position)
-                yield Mistake(one[1].name, (k,), {}, (other[1],) if other[0] > one[0] - self._margin else ())
+            by_force, by_position = (self._read(self._some, x).value for x in (force, position))
+            if max(by_force, by_position) > least:
+                others = [position] if by_position > by_force - self._margin else []
+                if by_position > by_force + self._margin:
+                    force, others = position, []
+                yield self._finding(force, why, others)
 
-    @property
-    def _in_another_unit(self) -> Iterator[Mistake]:
+    def _in_another_unit(self) -> Iterator[tuple[str, Found]]:
         """Yield that forces have another size than the robot before expects, of joints of which it needs the most."""
-        asked = np.isin(np.arange(self._robot.nv), self._equations.measured) & self._equations.seen.moves
-        needed = np.where(self._equations.seen.driven, (self._equations.seen.expected**2).sum(axis=0), 0.0)
+        at, names = self._at, self._robot.v_names
+        asked = np.isin(np.arange(self._robot.nv), at.measured) & at.seen.moves
+        needed = np.where(at.seen.driven, (at.seen.expected**2).sum(axis=0), 0.0)
         heavy = np.flatnonzero(asked & (needed > HEAVY**2 * needed.max(initial=0.0)) & (self._ratios > 0.0))
         other = np.abs(np.log(self._ratios[heavy])) > np.log(UNITS)
         if other.any() and other[np.argmax(needed[heavy])]:
-            joints, k = np.flatnonzero(asked) if other.all() else heavy[other], heavy[np.argmax(needed[heavy])]
-            yield Mistake("force_unit", tuple(map(int, joints)), {"ratio": float(self._ratios[k])})
+            joints = np.flatnonzero(asked) if other.all() else heavy[other]
+            ratio = float(self._ratios[heavy[np.argmax(needed[heavy])]])
+            said = tuple(names[k] for k in joints)
+            text = (
+                f"the forces of {'all joints' if len(said) == len(at.measured) > 1 else listed(said)} are about "
+                f"{ratio:.2g} times as large as those that this robot, as it was, needs for the motion: are they in "
+                "N·m (or N) at the joint, and are its masses in kg?"
+            )
+            yield "force_unit", Found(text, said, {"ratio": ratio})
 
     @cached_property
     def _ratios(self) -> Array:
         """By how much forces (nv,) are larger than this robot needs; zero where that is not known."""
-        seen = self._equations.seen
+        seen = self._at.seen
         needed, there = (np.linalg.norm(x, axis=0) for x in (seen.expected, np.nan_to_num(seen.whole.tau)))
         return np.asarray(np.divide(there, needed, out=np.zeros_like(there), where=needed > 0.0))
 
     @property
     def _margin(self) -> float:
         """By how much the logarithm of the likelihood of readings differs that are told apart."""
-        return max(ALIKE, POORLY * len(self._some.q) * len(self._equations.measured))
+        return max(ALIKE, POORLY * len(self._some.q) * len(self._at.measured))
 
-    @cached_property
+    @property
     def _enough(self) -> bool:
         """Whether there are so many equations that another reading cannot fit by chance."""
-        rows, some = self._rows, len(self._some.q)
-        most, measured = max(map(len, rows.pattern), default=0) + len(BESIDE) + 1, len(self._equations.measured)
+        rows, some, measured = self._rows, len(self._some.q), len(self._at.measured)
+        most = max(map(len, rows.pattern), default=0) + len(BESIDE) + 1
         every = rows.dimension + measured * (len(BESIDE) + 1)
-        return some > most and some * measured > ENOUGH * every and not self._equations.seen.currents
+        return some > most and some * measured > ENOUGH * every and not self._at.seen.currents
 
     @cached_property
     def certainty(self) -> Array:
@@ -237,22 +259,21 @@ class Mistakes:
 
         In standard deviations from zero; zero where there are too few samples, and where no force was measured.
         """
-        equations, whole = self._equations, self._equations.whole
+        at, whole, out = self._at, self._at.whole, np.zeros((self._robot.nv, 2))
         some = Piece(*(None if x is None else x[:: max(1, len(x) // PLACES)] for x in whole))
-        zero, out = np.zeros_like(some.v), np.zeros((self._robot.nv, 2))
+        zero = np.zeros_like(some.v)
         rest = self._rows.columns(some._replace(v=zero, a=zero, direction=zero))
-        for k in equations.measured:
-            Y, tau = equations.sides[0][k], equations.sides[1][:, k]
-            A = np.column_stack([Y, *beside(whole, k), np.ones(len(tau)) * (tau != 0.0)])
-            if self._told(k):
-                pushed = zero.copy()
-                pushed[:, k] = 1.0
-                moved = self._rows.columns(some._replace(v=zero, a=pushed, direction=zero))[k] - rest[k]
-                inertia = [*moved.mean(axis=0), 0.0, 0.0, 1.0, 0.0]
-                taken = (beside(whole, k)[:2] * whole.v[:, k]).mean(axis=1)
-                out[k] = _significance(
-                    A, tau, np.array([inertia, [*self._dissipation(k, whole), *taken, 0.0, 0.0]]), equations, k
-                )
+        for k in filter(self._told, at.measured):
+            tau, pushed = at.sides[1][:, k], zero.copy()
+            pushed[:, k] = 1.0
+            moved = self._rows.columns(some._replace(v=zero, a=pushed, direction=zero))[k] - rest[k]
+            taken = (beside(whole, k)[:2] * whole.v[:, k]).mean(axis=1)
+            wanted = np.array([[*moved.mean(axis=0), 0.0, 0.0, 1.0, 0.0], [*self._dissipation(k), *taken, 0.0, 0.0]])
+            block = np.column_stack([at.sides[0][k], *beside(whole, k), tau != 0.0, tau])
+            own = System([block], [np.arange(block.shape[1] - 1)], np.array([len(tau)]), at.spread[[k]])
+            rounding = 1.0 + SINGULAR * at.spread[k] / own.noise[0]
+            std = own.deviations(wanted) * rounding * np.sqrt(at.times(own.residuals)[0])
+            out[k] = wanted @ own.x / np.where(std > 0.0, std, np.inf)
         return out
 
     @cached_property
@@ -263,69 +284,63 @@ class Mistakes:
     @cached_property
     def negative(self) -> list[int]:
         """Entries of v whose forces have the other sign, by their own equations and the robot before."""
-        seen, (inertia, power) = self._equations.seen, self.certainty.T
+        seen, (inertia, power) = self._at.seen, self.certainty.T
         whole = seen.whole
         other = opposite(seen.expected, whole.v, whole.a, np.nan_to_num(whole.tau), whole.direction)
-        gives: Any = (power < -CERTAIN) & (inertia < DOUBTFUL)
-        found = gives | (np.asarray(other, dtype=np.bool_) & seen.moves & ~self.right)
-        return [k for k in self._equations.measured if found[k] and self._told(k)]
+        found = ((power < -CERTAIN) & (inertia < DOUBTFUL)) | (other & seen.moves & ~self.right)
+        return [k for k in self._at.measured if found[k] and self._told(k)]
 
     def _told(self, k: int) -> bool:
         """Return whether an entry of v's own equation has so many samples that it tells a sign."""
-        columns = self._equations.sides[0][k].shape[1] + len(BESIDE) + 1
-        return bool(len(self._equations.whole.q) > ENOUGH * columns)
+        return len(self._at.whole.q) > ENOUGH * (len(self._rows.pattern[k]) + len(BESIDE) + 1)
 
-    def _dissipation(self, k: int, whole: Piece) -> Array:
+    def _dissipation(self, k: int) -> Array:
         """Return what friction of an entry of v takes, by the columns of its rows."""
-        base, own, out = self._rows.base, self._rows.pattern[k], np.zeros(len(self._rows.pattern[k]))
-        direction = whole.direction if whole.direction is not None else np.sign(whole.v)
-        for term, rate in (("damping", whole.v), ("friction", direction)):
+        base, own, whole = self._rows.base, self._rows.pattern[k], self._at.whole
+        out, robots = np.zeros(len(own)), own[own < base.dimension]  # the others are a load's
+        assert whole.direction is not None
+        for term, rate in (("damping", whole.v), ("friction", whole.direction)):
             if (place := base.places.get((term, k))) is not None:
-                robots = own[own < base.dimension]  # the others are a load's
                 out[: len(robots)] += (rate[:, k] * whole.v[:, k]).mean() * (base.projection[robots, place] != 0.0)
         return out
 
 
-def _significance(A: Array, b: Array, weights: Array, equations: JointEquations, k: int) -> Array:
-    """Return combinations (m,) of the least-squares solution by their standard deviations."""
-    size = np.linalg.norm(A, axis=0)
-    size[size == 0.0] = 1.0
-    U, s, Vt = np.linalg.svd(A / size, full_matrices=False)
-    kept = s > SINGULAR * s.max(initial=0.0)
-    x = Vt[kept].T @ ((U[:, kept].T @ b) / s[kept]) / size
-    e = b - A @ x
-    noise = np.linalg.norm(e) / np.sqrt(max(len(b) - kept.sum(), 1)) + SINGULAR * equations.spread[k]
-    times = equations.times(e[:, None])[0]
-    std = np.linalg.norm((Vt[kept] / size) @ weights.T / s[kept, None], axis=0) * noise * np.sqrt(times)
-    return np.asarray(weights @ x / np.where(std > 0.0, std, np.inf))
-
-
-def mistaken(name: str, mistakes: Mistakes) -> Iterator[Found]:
+def mistaken(name: str, at: Examined) -> Iterator[Found]:
     """Yield the mistakes of one kind."""
-    names = mistakes._robot.v_names
-    for kind, joints, figures, others in mistakes.found:
-        if kind == name:
-            said = tuple(names[k] for k in joints)
-            yield Found(f"{_text(mistakes, name, said, figures)}{_or(names, others)}", said, figures)
+    yield from (found for kind, found in at.of(Mistakes).found if kind == name)
 
 
-def _text(mistakes: Mistakes, name: str, said: tuple[str, ...], figures: Mapping[str, float]) -> str:
-    """Return what is mistaken, and what tells it."""
-    text, ratio = MEANINGS[name].format(*said), figures.get("ratio")
-    gain = figures.get("residual_ratio")
-    if ratio is None:
-        why = "inertias and friction explain their opposite"
-        return f"{text}: {f'what is left of the forces is then {gain:.3g} times smaller' if gain else why}"
-    if gain is not None:
-        return f"{text}: they are about {ratio:.2g} times as large as those of the other joints say"
-    every = len(said) == len(mistakes._equations.measured) > 1
-    return (
-        f"the forces of {'all joints' if every else listed(said)} are about {ratio:.2g} times as large as those that "
-        "this robot, as it was, needs for the motion: are they in N·m (or N) at the joint, and are its masses in kg?"
-    )
+def opposite(expected: Array, v: Array, a: Array, tau: Array, direction: Array | None = None) -> NDArray[np.bool_]:
+    """Return which forces (nv,) are explained if their sign is changed, and are not as they are.
+
+    All are arrays (n, nv): what a robot expects, however poor, and what was recorded.
+    """
+    if direction is None:
+        speed = ROUNDING * np.sqrt((v * v).mean(axis=0))
+        direction = v / np.sqrt(v * v + np.where(speed > 0.0, speed, 1.0) ** 2)
+    columns = np.stack([expected, a, direction, v, tau], axis=-1)
+    columns = columns - columns.mean(axis=0)
+    size = np.linalg.norm(columns, axis=0)
+    gram = np.einsum("nki,nkj->kij", columns, columns) / np.where(size > 0.0, size, 1.0)[:, :, None]
+    gram /= np.where(size > 0.0, size, 1.0)[:, None, :]
+    as_is, other = _explained(gram[:, :-1, :-1], gram[:, :-1, -1])
+    return np.asarray(
+        (other > as_is + MORE) & (size[:, 0] > 0.0), dtype=np.bool_
+    )  # a robot without masses expects nothing
 
 
-def _or(names: Sequence[str], others: Sequence[Reading]) -> str:
-    """Return which other readings explain as much."""
-    every = [MEANINGS[name].format(*(names[k] for k in joints)) for name, joints, *_ in others]
-    return f"; or {listed(every)}, which these data do not tell apart" if every else ""
+def _explained(gram: Array, right: Array) -> tuple[Array, Array]:
+    """Return which part of a force (nv,), and of its opposite, factors that are not negative explain at most.
+
+    The best factors are those of least squares with some of the columns, and there are few sets of columns.
+    """
+    best = np.zeros((2, len(right)))
+    for chosen in product([False, True], repeat=right.shape[1]):
+        at = np.flatnonzero(chosen)
+        A, b = gram[:, at[:, None], at], right[:, at]
+        regular = np.linalg.eigvalsh(A).min(axis=1, initial=1.0) > SINGULAR
+        x = np.linalg.solve(np.where(regular[:, None, None], A, np.eye(len(at))), b[..., None])[..., 0]
+        part = (x * b).sum(axis=1)
+        for own, sign in zip(best, (1.0, -1.0), strict=True):
+            np.copyto(own, np.maximum(own, part), where=regular & (sign * x >= 0.0).all(axis=1))
+    return best[0], best[1]

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Iterator
 
 import numpy as np
 
 from kinetree.errors import listed
-from kinetree.identification.checks.samples import base_of
+from kinetree.identification.checks.evidence import Estimated, Examined, base_of
 from kinetree.identification.equations import QRFactors
-from kinetree.identification.estimators.contract import LEAST_NOISE, Solution
-from kinetree.identification.nonlinear import MotorConstants
-from kinetree.identification.parameters.base import BaseParameters
+from kinetree.identification.estimators.contract import LEAST_NOISE
 from kinetree.logs.findings import Found, named
-from kinetree.validation import Array
 
 WORSE, EXPLAINED = 1.1, 10.0
 """Residuals so many times as large, and squares above so many a parameter, in units of the noise, are worth a word."""
@@ -25,21 +21,12 @@ UNEXPLAINED = 1.2
 FAR = 3.0
 """Standard deviations from an estimated motor constant to the one that goes with consistent bodies."""
 
-
-class Estimated(NamedTuple):
-    """An estimate, and the parameters of physically consistent bodies."""
-
-    base: BaseParameters
-    factors: QRFactors
-    solution: Solution
-    parameters: Array
-    constants: MotorConstants | None = None
+TINY = float(np.finfo(float).tiny)
 
 
-def few(factors: QRFactors) -> Iterator[Found]:
+def few(factors: QRFactors | None) -> Iterator[Found]:
     """Yield that a joint has no more equations than parameters: its residuals then say nothing of its noise."""
-    most = max(map(len, factors.pattern))
-    if factors.count <= most:
+    if factors is not None and factors.count <= (most := max(map(len, factors.pattern))):
         yield Found(
             f"{factors.count} samples are few beside {most} parameters: noise and standard deviations are not told",
             (),
@@ -47,18 +34,19 @@ def few(factors: QRFactors) -> Iterator[Found]:
         )
 
 
-def few_moving(factors: QRFactors, names: Sequence[str]) -> Iterator[Found]:
+def few_moving(at: Examined) -> Iterator[Found]:
     """Yield joints of which friction at rest leaves fewer equations than parameters: these fit them anyway."""
-    most = np.array([len(own) for own in factors.pattern])
-    few = (factors.counts > 0) & (factors.counts <= most) & (most < factors.count)
-    for k in map(int, np.flatnonzero(few)):
-        yield Found(
-            f"{names[k]} moves faster than standing in {factors.counts[k]:.0f} of {factors.count} samples, too few for "
-            f"the {most[k]} parameters of its equation: give it a lower speed, one at which none is left, or a motion "
-            "in which it moves more",
-            (names[k],),
-            {"samples": int(factors.counts[k]), "of": factors.count, "parameters": int(most[k])},
-        )
+    if (factors := at.factors) is None:
+        return
+    for name, count, most in zip(at.robot.v_names, factors.counts, map(len, factors.pattern), strict=True):
+        if 0 < count <= most < factors.count:
+            yield Found(
+                f"{name} moves faster than standing in {count:.0f} of {factors.count} samples, too few for the {most} "
+                "parameters of its equation: give it a lower speed, one at which none is left, or a motion in which it "
+                "moves more",
+                (name,),
+                {"samples": int(count), "of": factors.count, "parameters": most},
+            )
 
 
 def unexplained(at: Estimated) -> Iterator[Found]:
@@ -66,12 +54,11 @@ def unexplained(at: Estimated) -> Iterator[Found]:
     if at.constants is not None:
         return
     robot, factors = at.base.robot, at.factors
-    joints = factors.counts > 0.0
-    joints[base_of(robot)] = False
     left = np.sqrt(factors.squares(at.solution.values[: factors.dimension]) / np.maximum(factors.counts, 1.0))
-    found = joints & (left > UNEXPLAINED * factors.spread) & (left > LEAST_NOISE * np.sqrt(factors.mean_squares.max()))
+    found = (factors.counts > 0.0) & ~np.isin(np.arange(robot.nv), base_of(robot))
+    found &= (left > UNEXPLAINED * factors.spread) & (left > LEAST_NOISE * np.sqrt(factors.mean_squares.max()))
     if found.any():
-        worst = float((left[found] / np.maximum(factors.spread[found], np.finfo(float).tiny)).max())
+        worst = float((left[found] / np.maximum(factors.spread[found], TINY)).max())
         names = named(robot, found)
         yield Found(
             f"the estimates do not explain the forces of {listed(names)}: residuals are up to {worst:.2g} times "
@@ -90,10 +77,10 @@ def far_bodies(at: Estimated) -> Iterator[Found]:
     free, bound = (factors.squares(x) for x in (solution.values, np.append(near, solution.others(near))))
     count = (bound - free) / (solution.noise**2 * solution.times)
     exact = bound <= LEAST_NOISE**2 * factors.count * factors.mean_squares.max()
-    there = (bound > WORSE**2 * free) & (count > EXPLAINED * base.dimension) & ~exact
-    if there.any():
-        worst = float(np.sqrt((bound[there] / np.maximum(free[there], np.finfo(float).tiny)).max()))
-        names = named(base.robot, there)
+    found = (bound > WORSE**2 * free) & (count > EXPLAINED * base.dimension) & ~exact
+    if found.any():
+        worst = float(np.sqrt((bound[found] / np.maximum(free[found], TINY)).max()))
+        names = named(base.robot, found)
         yield Found(
             f"physically consistent bodies explain the forces of {listed(names)} less well than the estimates "
             f"alone: residuals are up to {worst:.2g} times as large. The robot before is far from the data, which a "
@@ -105,12 +92,12 @@ def far_bodies(at: Estimated) -> Iterator[Found]:
 
 def far_constants(at: Estimated) -> Iterator[Found]:
     """Yield which motor constants are far from those that go with physically consistent bodies."""
-    if at.constants is None:
+    if (found := at.constants) is None:
         return
-    far = np.abs(at.constants.consistent - at.constants.values) / np.maximum(at.constants.std, np.finfo(float).tiny)
-    moved = np.abs(at.constants.consistent / at.constants.values - 1.0) > LEAST_NOISE
-    if (there := (far > FAR) & moved).any():
-        names = tuple(name for name, is_there in zip(at.constants.joints, there, strict=True) if is_there)
+    far = np.abs(found.consistent - found.values) / np.maximum(found.std, TINY)
+    there = (far > FAR) & (np.abs(found.consistent / found.values - 1.0) > LEAST_NOISE)
+    if there.any():
+        names = tuple(name for name, is_there in zip(found.joints, there, strict=True) if is_there)
         yield Found(
             f"the motor constants of {listed(names)} that go with physically consistent bodies are up to "
             f"{far[there].max():.2g} standard deviations from the estimated ones: a known load or a sign may be "

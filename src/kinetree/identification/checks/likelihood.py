@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from kinetree.identification.checks.equations import SINGULAR
+from kinetree.identification.checks.evidence import spread_of
+from kinetree.identification.checks.least_squares import SINGULAR
 from kinetree.identification.equations import RegressionModel
 from kinetree.identification.samples import Piece
 from kinetree.validation import Array
@@ -79,8 +80,7 @@ class Likelihood:
 def _grams(rows: RegressionModel, piece: Piece) -> tuple[Array, Array]:
     """Return ``[Y τ]ᵀ[Y τ]`` of each entry of v, with friction of its own, by the spread of τ; and how many."""
     Y, tau = rows.masked(piece)
-    spread, driven, N = tau.std(axis=0), rows.robot.model.actuated, rows.dimension
-    spread = np.where(spread > SINGULAR * spread.max(initial=0.0), spread, spread.max(initial=0.0) or 1.0)
+    spread, driven, N = spread_of(tau), rows.robot.model.actuated, rows.dimension
     width = len(BESIDE) + 1
     grams = np.zeros((len(Y), *2 * (N + width * len(driven) + 1,)))
     for k, own in enumerate(rows.pattern):

@@ -2,78 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from kinetree.identification import mechanisms
 from kinetree.identification.checks import columns, estimate, model, samples, wrenches
-from kinetree.identification.checks.equations import JointEquations
-from kinetree.identification.equations import KnownMass, QRFactors, RegressionModel, loads_in
+from kinetree.identification.checks.evidence import Examined, seen
+from kinetree.identification.equations import KnownMass, RegressionModel, loads_in
 from kinetree.identification.parameters.base import BaseParameters, base_parameters
 from kinetree.identification.samples import as_log
 from kinetree.identification.threads import on_one_thread
-from kinetree.lazy import cached_property
-from kinetree.logs.findings import RECORDING_CHECKS, Check, Finding, Findings, Found, Stage, made
+from kinetree.logs.findings import RECORDING_CHECKS, Check, Findings, Stage, made
 from kinetree.logs.samples import Filter
 
 if TYPE_CHECKING:
     from kinetree.identification.parameters.terms import JointTerms
     from kinetree.robot import Robot
-
-
-@dataclass(frozen=True, eq=False)
-class Examined:
-    """The equations of a log before the estimate, and what is told from them once for several checks.
-
-    Attributes
-    ----------
-    equations : JointEquations
-    factors : QRFactors, optional
-        Of the whole log.
-    motion_is_exact : bool
-        Whether nothing but the model is a reason for residuals: instruments are given where it is not.
-    """
-
-    equations: JointEquations
-    factors: QRFactors | None = None
-    motion_is_exact: bool = True
-
-    @cached_property
-    def mistakes(self) -> columns.Mistakes:
-        """Columns that are not what they are taken for."""
-        return columns.Mistakes(self.equations)
-
-    @cached_property
-    def lack(self) -> model.Lack | None:
-        """What the model lacks, if that can be told."""
-        wrong = self.equations.seen.currents or not self.motion_is_exact or self.mistakes.found
-        return None if wrong else model.Lack(self.equations)
-
-    @cached_property
-    def wrenches(self) -> wrenches.Wrenches:
-        """The equations of a floating base."""
-        return wrenches.Wrenches(self.equations)
-
-
-def _few(at: Examined) -> Iterator[Found]:
-    if at.factors is not None:
-        yield from estimate.few(at.factors)
-
-
-def _few_moving(at: Examined) -> Iterator[Found]:
-    if at.factors is not None:
-        yield from estimate.few_moving(at.factors, at.equations.rows.robot.v_names)
-
-
-def _mistaken(name: str) -> Callable[[Examined], Iterator[Found]]:
-    return lambda at: columns.mistaken(name, at.mistakes)
-
-
-def _of_lack(test: Callable[[model.Lack], Iterator[Found]], at: Examined) -> Iterator[Found]:
-    if at.lack is not None:
-        yield from test(at.lack)
 
 
 CHECKS = (
@@ -87,13 +32,13 @@ CHECKS = (
     Check("base_not_held", "error", ("samples",), samples.held),
     Check("loop_forces", "warning", ("samples",), samples.loop_forces),
     Check("open_loops", "warning", ("closed",), mechanisms.open_loops),
-    Check("few_samples", "warning", ("equations",), _few),
-    Check("few_moving", "error", ("equations",), _few_moving),
-    *(Check(name, "error", ("equations",), _mistaken(name)) for name in columns.MEANINGS),
-    Check("wrenches_missing", "error", ("equations",), lambda at: wrenches.missing(at.wrenches)),
-    Check("wrench_bias", "warning", ("equations",), lambda at: wrenches.biased(at.wrenches)),
-    Check("delay", "warning", ("equations",), partial(_of_lack, model.delayed)),
-    Check("lacking", "warning", ("equations",), partial(_of_lack, model.lacking)),
+    Check("few_samples", "warning", ("equations",), lambda at: estimate.few(at.factors)),
+    Check("few_moving", "error", ("equations",), estimate.few_moving),
+    *(Check(name, "error", ("equations",), partial(columns.mistaken, name)) for name in columns.KINDS),
+    Check("wrenches_missing", "error", ("equations",), wrenches.missing),
+    Check("wrench_bias", "warning", ("equations",), wrenches.biased),
+    Check("delay", "warning", ("equations",), model.delayed),
+    Check("lacking", "warning", ("equations",), model.lacking),
     Check("unexplained", "warning", ("estimate",), estimate.unexplained),
     Check("far_bodies", "warning", ("bodies",), estimate.far_bodies),
     Check("far_constants", "warning", ("bodies",), estimate.far_constants),
@@ -153,12 +98,11 @@ def diagnose(
     ('force_sign', 'error', ('shoulder_lift_joint',))
     """
     base = terms if isinstance(terms, BaseParameters) else base_parameters(robot, terms)
-    seen = samples.seen(robot, as_log(log, filter), currents)
-    found = run_checks("samples", seen)
-    if found.errors or not seen.pieces:
+    first = seen(robot, as_log(log, filter), currents)
+    found = run_checks("samples", first)
+    if found.errors or not first.pieces:
         return found
-    rows = rows_of(base, loads_in(robot, seen.pieces))
-    return found + run_checks("equations", Examined(JointEquations(seen, rows)))
+    return found + run_checks("equations", Examined(first, rows_of(base, loads_in(robot, first.pieces))))
 
 
 def rows_of(base: BaseParameters, loads: Sequence[KnownMass] = ()) -> RegressionModel:
@@ -167,6 +111,3 @@ def rows_of(base: BaseParameters, loads: Sequence[KnownMass] = ()) -> Regression
         return RegressionModel(base, loads=loads)
     terms = {term: joints for term, joints in base.joint_terms.items() if term != "stribeck"}
     return RegressionModel(base_parameters(base.robot, terms), loads=loads)
-
-
-__all__ = ["CHECKS", "Check", "Examined", "Finding", "Findings", "diagnose", "rows_of", "run_checks"]

@@ -3,35 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from itertools import islice
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
 
 import numpy as np
 
-from kinetree.errors import ArgumentError, listed
+from kinetree.algorithms.kinematics.manifold import turning
+from kinetree.errors import listed
+from kinetree.identification.checks.evidence import Seen
 from kinetree.identification.parameters.regressor import positions
-from kinetree.identification.samples import Piece, measured, pieces, repeated
-from kinetree.lazy import cached_property
+from kinetree.identification.samples import measured, repeated
 from kinetree.logs import findings
-from kinetree.logs.columns import Coordinates
 from kinetree.logs.findings import Found, named
-from kinetree.robot import Robot
 from kinetree.robot.base import OPEN_LOOPS
 from kinetree.validation import Array
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-LOOKED_AT = 128
-"""Pieces of a log that are looked at."""
-
 STILL = 1e-3
 """A joint whose speed is this part of the fastest one's or less does not move: encoders are never quite at rest."""
-
-SLOW = 0.05
-"""The same below which nothing is said of a joint's units and forces: noise, and friction at rest, are most of them."""
 
 APART, ALIKE, IN_A_ROW = 10.0, 0.2, 4096
 """By which factor the times between samples differ that two derivatives tell, where they are wrong; how near to their
@@ -47,85 +34,6 @@ TURNS = 3.0
 """Positions of revolute joints with limits that are so many times beyond them are no radians."""
 
 
-@dataclass(frozen=True, eq=False)
-class Seen:
-    """The first 131072 samples of a log.
-
-    Attributes
-    ----------
-    robot : Robot
-    log
-        As in `Robot.identify`.
-    pieces : list of Piece
-        None has samples of two motions.
-    currents : sequence of str
-        Entries of v whose forces are currents with a constant that is not known: nor is its sign.
-    """
-
-    robot: Robot
-    log: Any
-    pieces: list[Piece]
-    currents: Sequence[str] = ()
-
-    @cached_property
-    def whole(self) -> Piece:
-        """All of them as one piece."""
-        return together(self.robot, self.pieces)
-
-    @cached_property
-    def speed(self) -> Array:
-        """Root mean squares of the velocities (nv,)."""
-        return np.asarray(np.sqrt((self.whole.v * self.whole.v).mean(axis=0)))
-
-    @cached_property
-    def moves(self) -> NDArray[np.bool_]:
-        """Which entries of v are not slow (nv,)."""
-        return np.asarray(self.speed > SLOW * self.speed.max(initial=0.0), dtype=np.bool_)
-
-    @cached_property
-    def driven(self) -> NDArray[np.bool_]:
-        """Which entries of v are not those of a floating base (nv,)."""
-        driven = np.ones(self.robot.nv, dtype=bool)
-        driven[base_of(self.robot)] = False
-        return driven
-
-    @cached_property
-    def expected(self) -> Array:
-        """The forces (n, nv) that this robot needs for the motion."""
-        whole = self.whole
-        wrenches = [] if whole.f_ext is None else [whole.f_ext]
-        tau = self.robot.inverse_dynamics(whole.q, whole.v, whole.a, *wrenches)
-        return np.asarray(tau + (0.0 if whole.load is None else whole.load))
-
-
-def seen(robot: Robot, log: Any, currents: Sequence[str] = ()) -> Seen:
-    """Return the first samples of a log."""
-    if not (looked_at := list(islice(pieces(robot, log), LOOKED_AT))):
-        raise ArgumentError("the log has no samples")
-    return Seen(robot, log, looked_at, tuple(currents))
-
-
-def together(robot: Robot, parts: Sequence[Piece]) -> Piece:
-    """Return several pieces as one: without wrenches or a load there are none, without directions the velocities'."""
-    if len(parts) == 1:
-        return parts[0]
-    arrays = {x: np.concatenate([getattr(part, x) for part in parts]) for x in ("q", "v", "a", "tau")}
-    for name, shape in (("f_ext", (robot.nb, 6)), ("load", (robot.nv,)), ("held", (robot.nb,))):
-        every = [getattr(part, name) for part in parts]
-        if any(x is not None for x in every):
-            pairs = zip(every, parts, strict=True)
-            arrays[name] = np.concatenate([np.zeros((len(part.q), *shape)) if x is None else x for x, part in pairs])
-    directions = [part.direction for part in parts if part.direction is not None]
-    if len(directions) == len(parts):
-        arrays["direction"] = np.concatenate(directions)
-    return Piece(**arrays)
-
-
-def base_of(robot: Robot) -> list[int]:
-    """Return the entries of v of a floating base."""
-    return list(Coordinates(robot.q_names, robot.v_names).of_base("v"))
-
-
 def twice(at: Seen) -> Iterator[Found]:
     """Yield which motions of a list are there twice: they would count as new ones."""
     yield from (Found(f"motion {k} is motion {before} once more") for k, before in repeated(at.log))
@@ -134,32 +42,19 @@ def twice(at: Seen) -> Iterator[Found]:
 def degrees(at: Seen) -> Iterator[Found]:
     """Yield which positions are far beyond what radians can be."""
     robot, where = at.robot, positions(at.robot.model)
-    turning = np.array([bool(np.any(np.array(list(S.ang), dtype=float))) for S in _axes(robot)])
     reach = np.maximum(np.abs(robot.lower_limits), np.abs(robot.upper_limits))[where]
-    reach = np.where(np.isfinite(reach), reach, 4.0 * math.pi)
-    found = turning & (np.abs(at.whole.q[:, where]).max(axis=0) > TURNS * np.maximum(reach, math.pi / 2.0))
+    reach = np.maximum(np.where(np.isfinite(reach), reach, 4.0 * math.pi), math.pi / 2.0)
+    found = np.array(turning(robot.model)) & (np.abs(at.whole.q[:, where]).max(axis=0) > TURNS * reach)
     if found.any():
         names = named(robot, found)
         yield Found(f"the positions of {listed(names)} are far beyond the joints' limits: are they in degrees?", names)
 
 
-def _axes(robot: Robot) -> list[Any]:
-    model, axes = robot.model, [None] * robot.nv
-    q = robot.neutral().tolist()
-    for i in model.joint_order:
-        for k, S in zip(model.bodies[i].v_index, model.jcalc(i, q).S, strict=True):
-            axes[k] = S  # type: ignore[call-overload]
-    return axes
-
-
 def rates(at: Seen) -> Iterator[Found]:
     """Yield which derivatives have other units, by the times between samples that they tell."""
-    robot, whole, where = at.robot, at.whole, positions(at.robot.model)
-    single = np.zeros(robot.nv, dtype=bool)
-    single[[k for body in robot.model.leading if body.has_one_coordinate for k in body.v_index]] = True
-    single &= at.speed > STILL * at.speed.max(initial=0.0)
+    whole, single = at.whole, at.single & (at.speed > STILL * at.speed.max(initial=0.0))
     pairs = {
-        "positions and velocities": (whole.q[:, where], whole.v),
+        "positions and velocities": (whole.q[:, positions(at.robot.model)], whole.v),
         "velocities and accelerations": (whole.v, whole.a),
     }
     steps = {what: np.where(single, _steps(*pair), np.nan) for what, pair in pairs.items()}
@@ -168,7 +63,7 @@ def rates(at: Seen) -> Iterator[Found]:
     for what, step in steps.items():
         found = (step > APART * usual) | (step * APART < usual) | (step < 0.0)
         if found.any():
-            names = named(robot, found)
+            names = named(at.robot, found)
             which = "of the other sign" if (step < 0.0).any() else "in degrees"
             yield Found(f"the {what} of {listed(names)} do not go together: are some {which}?", names)
 
@@ -212,21 +107,18 @@ def constant(at: Seen) -> Iterator[Found]:
 
 def held(at: Seen) -> Iterator[Found]:
     """Yield that a floating base needs a force that nothing measured gives."""
-    robot, base, whole = at.robot, base_of(at.robot), at.whole
+    robot, whole = at.robot, at.whole
     weight = robot.mass * float(np.linalg.norm(robot.gravity))
-    if not base or not weight > 0.0:
+    if not at.base or not weight > 0.0:
         return
     needed = robot.inverse_dynamics(whole.q, whole.v, whole.a)
     left = needed if whole.f_ext is None else robot.inverse_dynamics(whole.q, whole.v, whole.a, whole.f_ext)
-    needs, lacks = (
-        float(np.sqrt((x[:, base[3:]] ** 2).sum(axis=1).mean())) for x in (needed, left - measured(whole.tau))
-    )
+    forces = needed[:, at.base[3:]], (left - measured(whole.tau))[:, at.base[3:]]
+    needs, lacks = (float(np.sqrt((x**2).sum(axis=1).mean())) for x in forces)
     if lacks > HELD * max(needs, weight):
-        which = (
-            "no wrenches are given" if whole.f_ext is None else "some are missing, or have another sign or other axes"
-        )
+        why = "no wrenches are given" if whole.f_ext is None else "some are missing, or have another sign or other axes"
         yield Found(
-            f"the floating base needs {needs:.3g} N, of which the measured wrenches leave {lacks:.3g} N: {which}",
+            f"the floating base needs {needs:.3g} N, of which the measured wrenches leave {lacks:.3g} N: {why}",
             (),
             {"needed_N": needs, "missing_N": lacks},
         )

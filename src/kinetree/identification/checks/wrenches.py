@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from kinetree.errors import listed
-from kinetree.identification.checks.equations import JointEquations, System
-from kinetree.identification.checks.samples import base_of
+from kinetree.identification.checks.evidence import Examined
+from kinetree.identification.checks.least_squares import System
 from kinetree.identification.equations import known_forces
 from kinetree.identification.parameters.regressor import massless
 from kinetree.lazy import cached_property
@@ -21,8 +21,8 @@ LACKS = 0.1
 POOR, LARGE = 0.3, 0.015
 """Residuals of the base's forces that no masses explain, by what changes of them, and by the weight."""
 
-MOST = 0.7
-"""The part of the base's squared residuals from which on a bias explains enough."""
+MOST, WORTH = 0.7, 0.05
+"""The part of the base's squared residuals from which on a bias explains enough, and what it has to explain."""
 
 CERTAIN = 50.0
 """By how much χ² falls with the six components of a bias."""
@@ -30,104 +30,101 @@ CERTAIN = 50.0
 LEAST = 2e-3
 """The part of the weight that a bias is at least."""
 
-WORTH = 0.05
-"""The part of the base's squared residuals that a bias has to explain."""
-
 
 class Wrenches:
-    """The six equations of a floating base with measured wrenches; nothing where there are none."""
+    """The six equations of a floating base with measured wrenches; of no body where there are none.
 
-    def __init__(self, equations: JointEquations) -> None:
-        self._equations, self._robot = equations, equations.rows.robot
-        self.base, f_ext = base_of(self._robot), equations.whole.f_ext
-        self.measured = [] if f_ext is None or not self.base else np.flatnonzero(f_ext.any(axis=(0, 2))).tolist()
+    Attributes
+    ----------
+    measured : list of int
+        Bodies with a measured wrench.
+    weight : float
+        The robot's weight (N).
+    """
+
+    def __init__(self, at: Examined) -> None:
+        self._at, f_ext = at, at.whole.f_ext
+        self.measured = [] if f_ext is None or not at.seen.base else np.flatnonzero(f_ext.any(axis=(0, 2))).tolist()
+        self.weight = at.robot.mass * float(np.linalg.norm(at.robot.gravity))
 
     @cached_property
     def system(self) -> System:
         """Least squares of the base's equations, with the columns of a constant wrench on each body beside them."""
-        (Y, tau), base = self._equations.sides, self.base
-        pattern = [self._equations.rows.pattern[k] for k in base]
-        beside = self._biases()
+        (Y, tau), base, beside = self._at.sides, self._at.seen.base, self._biases()
         blocks = [np.column_stack([Y[k], beside[:, :, j], tau[:, k]]) for j, k in enumerate(base)]
-        return System(blocks, pattern, np.full(len(base), len(tau)), self._equations.spread[base])
+        pattern = [self._at.rows.pattern[k] for k in base]
+        return System(blocks, pattern, np.full(len(base), len(tau)), self._at.spread[base])
 
     def _biases(self) -> Array:
         """Return what a wrench of one, constant in the body's axes, does to the base (n, 6 bodies, 6)."""
-        whole, robot, out = self._equations.whole, massless(self._robot), []
-        still = np.zeros_like(whole.v)
+        at, out = self._at, []
+        rest, still = massless(at.robot), np.zeros_like(at.whole.v)
         for body in self.measured:
             for j in range(6):
-                f_ext = np.zeros((len(whole.q), robot.nb, 6))
+                f_ext = np.zeros((len(still), at.robot.nb, 6))
                 f_ext[:, body, j] = 1.0
-                piece = whole._replace(v=still, a=still, f_ext=f_ext, direction=None)
-                out.append(-known_forces(robot, piece)[:, self.base])
+                piece = at.whole._replace(v=still, a=still, f_ext=f_ext, direction=None)
+                out.append(-known_forces(rest, piece)[:, at.seen.base])
         return np.stack(out, axis=1)
 
     @cached_property
-    def weight(self) -> float:
-        """The robot's weight (N)."""
-        return self._robot.mass * float(np.linalg.norm(self._robot.gravity))
-
     def left(self) -> float:
-        """Return what the wrenches leave of the force that this robot needs (root mean square, N)."""
-        whole = self._equations.whole
-        left = self._robot.inverse_dynamics(whole.q, whole.v, whole.a, whole.f_ext)[:, self.base[3:]]
+        """What the wrenches leave of the force that this robot needs (root mean square, N)."""
+        whole = self._at.whole
+        left = self._at.robot.inverse_dynamics(whole.q, whole.v, whole.a, whole.f_ext)[:, self._at.seen.base[3:]]
         return float(np.sqrt((left**2).sum(axis=1).mean()))
-
-    def poor(self) -> bool:
-        """Return whether no masses explain the forces of the base."""
-        noise, spread = self.system.noise[3:], self._equations.spread[self.base[3:]]
-        return bool(((noise > POOR * spread) & (noise > LARGE * self.weight)).any())
 
     @cached_property
     def incomplete(self) -> bool:
-        """Whether more than these wrenches, with a bias in one of them, holds the base."""
-        return self.left() > LACKS * self.weight > 0.0 and self.poor() and self.bias[-1] < MOST * self.squares
+        """Whether more than these wrenches, with a bias in one of them and whatever masses, holds the base."""
+        if not self.left > LACKS * self.weight > 0.0:
+            return False
+        noise, spread = self.system.noise[3:], self._at.spread[self._at.seen.base[3:]]
+        poor = (noise > POOR * spread) & (noise > LARGE * self.weight)
+        return bool(poor.any()) and self.bias[-1] < MOST * self.squares
 
     @cached_property
     def squares(self) -> float:
         """χ² of the base's equations."""
-        return sum(self.system.squares(j) for j in range(len(self.base)))
+        return sum(map(self.system.squares, range(6)))
 
     @cached_property
     def bias(self) -> tuple[int, Array, Array, float]:
         """Return the body whose wrenches a constant explains the most of, that wrench, its deviations, and χ²."""
         found = []
         for i, body in enumerate(self.measured):
-            columns = [sum(self.system.column(j, 6 * i + c) for j in range(len(self.base))) for c in range(6)]
-            found.append((body, *self.system.gain_of(np.stack(columns, axis=1))))
+            columns = [sum(self.system.column(j, 6 * i + c) for j in range(6)) for c in range(6)]
+            found.append((body, *self.system.gain(np.stack(columns, axis=1))))
         return max(found, key=lambda x: x[-1])
 
 
-def missing(wrenches: Wrenches) -> Iterator[Found]:
+def missing(at: Examined) -> Iterator[Found]:
     """Yield that a floating base is held by more than the wrenches that are given."""
-    if not wrenches.measured:
+    seen, robot = at.of(Wrenches), at.robot
+    if not seen.measured or not seen.incomplete:
         return
-    robot = wrenches._robot
-    if wrenches.incomplete:
-        ends = set(range(robot.nb)) - {body.parent for body in robot.model.bodies} - set(wrenches.measured)
-        names = [robot.body_names[k] for k in sorted(ends)]
-        if not names:
-            return
+    ends = set(range(robot.nb)) - {body.parent for body in robot.model.bodies} - set(seen.measured)
+    if names := tuple(robot.body_names[k] for k in sorted(ends)):
         yield Found(
-            f"the measured wrenches leave {wrenches.left():.3g} N of the {wrenches.weight:.3g} N that this robot "
-            f"weighs, and no masses explain how they change: nothing is measured on {listed(names)}",
+            f"the measured wrenches leave {seen.left:.3g} N of the {seen.weight:.3g} N that this robot weighs, and no "
+            f"masses explain how they change: nothing is measured on {listed(names)}",
             (),
-            {"missing_N": wrenches.left(), "weight_N": wrenches.weight, "bodies": tuple(names)},
+            {"missing_N": seen.left, "weight_N": seen.weight, "bodies": names},
         )
 
 
-def biased(wrenches: Wrenches) -> Iterator[Found]:
+def biased(at: Examined) -> Iterator[Found]:
     """Yield which sensor's wrenches have a constant among them."""
-    if not wrenches.measured or wrenches.incomplete:
+    seen = at.of(Wrenches)
+    if not seen.measured or seen.incomplete:
         return
-    body, wrench, std, gain = wrenches.bias
-    if gain < max(CERTAIN, WORTH * wrenches.squares) or np.linalg.norm(wrench[3:]) < LEAST * wrenches.weight:
-        return
-    name = wrenches._robot.body_names[body]
-    yield Found(
-        f"the wrenches on {name} seem to have a constant among them, {np.linalg.norm(wrench[3:]):.2g} N and "
-        f"{np.linalg.norm(wrench[:3]):.2g} N·m in its axes: is the sensor's zero set?",
-        (),
-        {"body": name, "wrench": wrench, "std": std},
-    )
+    body, wrench, std, gain = seen.bias
+    moment, force = np.linalg.norm(wrench.reshape(2, 3), axis=1)
+    if gain >= max(CERTAIN, WORTH * seen.squares) and force >= LEAST * seen.weight:
+        name = at.robot.body_names[body]
+        yield Found(
+            f"the wrenches on {name} seem to have a constant among them, {force:.2g} N and {moment:.2g} N·m in its "
+            "axes: is the sensor's zero set?",
+            (),
+            {"body": name, "wrench": wrench, "std": std},
+        )
