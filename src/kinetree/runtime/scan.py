@@ -212,8 +212,8 @@ class Scan:
                 if not lead:
                     axes = ", ".join(map(str, ("steps", *port.shape)))
                     raise ArgumentError(f"{self!r}: {port.name} has one value, it takes (..., {axes}): given per step")
-                *lead, counts[port.name] = lead
-            states.append(tuple(lead))
+                lead, counts[port.name] = lead[:-1], lead[-1]
+            states.append(lead)
         if not counts:
             raise ArgumentError(f"{self!r}: nothing is given per step, so say how many: steps=1000")
         count = next(iter(counts.values()))
