@@ -12,9 +12,8 @@ from typing import overload
 
 from kinetree.scalars.functions import Scalar
 from kinetree.spatial.inertia import ArticulatedInertia, Inertia
-from kinetree.spatial.motion import Force, Motion, centripetal
 from kinetree.spatial.rotation import IDENTITY, GeneralRotation, Rotation
-from kinetree.spatial.vector import ZERO, Composite, Mat3, Sym3, Vec3
+from kinetree.spatial.vector import ZERO, Composite, Force, Mat3, Motion, Sym3, Vec3, centripetal
 
 
 class Transform(Composite):
