@@ -21,9 +21,8 @@ from kinetree.model.checks import (
     check_not_negative,
     check_size,
 )
-from kinetree.model.mimic import JointSpec, entries, resolve_leaders, with_leaders_limits
 from kinetree.model.model import Model
-from kinetree.model.tree import root_link
+from kinetree.model.tree import JointSpec, entries, resolve_leaders, root_link, with_leaders_limits
 from kinetree.signatures import told
 from kinetree.spatial import Inertia, Scalar, Transform
 
