@@ -1,4 +1,4 @@
-"""Whether links and joints form one tree; where they do not, which of them is to blame."""
+"""Joints before there are bodies: whether they form one tree, the leaders of mimic joints, the entries of q and v."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Vectors of three scalars, and symmetric 3×3 matrices of six."""
+"""Vectors of three scalars, symmetric matrices of six, motion and force vectors, angular part first (RBDA chapter 2)."""
 
 from __future__ import annotations
 
