@@ -1,4 +1,4 @@
-"""Vectors of three scalars, symmetric matrices of six, motion and force vectors, angular part first (RBDA chapter 2)."""
+"""Vectors of three scalars, symmetric matrices of six; motion and force vectors, angular part first (RBDA ch. 2)."""
 
 from __future__ import annotations
 
