@@ -165,6 +165,7 @@ def no_branches(joint: Joint, samples: list[State]) -> str:
 
 def velocity_of_the_child(joint: Joint, samples: list[State]) -> str:
     """``vJ = S ν``, and that is the velocity at which X moves along `integrate`."""
+    or_integrate = "" if type(joint).integrate is Joint.integrate else ", or integrate"
     for at in samples:
         Sv = matrix(at.state.S).T @ at.v if joint.nv else np.zeros(6)
         if not same(matrix(at.state.vJ), Sv):
@@ -173,7 +174,7 @@ def velocity_of_the_child(joint: Joint, samples: list[State]) -> str:
         if not same(twist, Sv):
             return (
                 f"S is not the rate of X: {at} X moves at (ω, v) = {show(twist)} in the child's axes, and "
-                f"S ν = {show(Sv)}; mend S or X in jcalc{_or_integrate(joint)}"
+                f"S ν = {show(Sv)}; mend S or X in jcalc{or_integrate}"
             )
     return ""
 
@@ -314,10 +315,6 @@ OF_STATES: tuple[Law, ...] = (
     bracket_of_steps,
     lumped_inertia,
 )
-
-
-def _or_integrate(joint: Joint) -> str:
-    return "" if type(joint).integrate is Joint.integrate else ", or integrate"
 
 
 def _twist(at: State, rate: Array) -> Array:

@@ -55,7 +55,8 @@ def with_payload(model: Model, inertia: Inertia, frame: str) -> Model:
     """Return the model with a rigid load fixed to a frame, its inertia given in that frame."""
     at = model.frame(frame)
     check_finite("the payload's inertia", inertia)
-    return _with_body_inertia(model, at.body, _inertia_of(model, at.body) + at.X.T @ as_floats(inertia))
+    own = model.base_inertia if at.body == WORLD else model.bodies[at.body].inertia
+    return _with_body_inertia(model, at.body, own + at.X.T @ as_floats(inertia))
 
 
 def with_inertia(model: Model, link: str, inertia: Inertia) -> Model:
@@ -63,10 +64,6 @@ def with_inertia(model: Model, link: str, inertia: Inertia) -> Model:
     at = model.frame(link)
     check_finite(f"the inertia of {link!r}", inertia)
     return _with_body_inertia(model, at.body, at.X.T @ as_floats(inertia))
-
-
-def _inertia_of(model: Model, body: int) -> Inertia:
-    return model.base_inertia if body == WORLD else model.bodies[body].inertia
 
 
 def _with_body_inertia(model: Model, body: int, inertia: Inertia) -> Model:
