@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
+from helpers.mechanisms import four_bar
 from kinetree.errors import ArgumentError
 
 ROBOT = kt.load("ur5")
@@ -227,6 +228,11 @@ def test_interrupted(every):
         (lambda: kt.scan(STEP, CARRIED)(*[np.zeros(6)] * 3, dt=1e-3, q=0, steps=5), "got q twice"),
         (lambda: kt.scan(STEP, CARRIED)(*[np.zeros(6)] * 3, dz=1e-3, steps=5), "no argument 'dz'"),
         (lambda: kt.scan(STEP, CARRIED)(np.zeros(5), *[np.zeros(6)] * 2, 1e-3, steps=5), r"q has shape \(5,\)"),
+        (lambda: kt.scan(STEP, CARRIED)(*[np.zeros(6)] * 3, 1e-3, steps=5, out=0), "has no argument out"),
+        (
+            lambda: kt.scan(STEP, CARRIED, per_step=["tau"])(*[np.zeros(6)] * 3, 1e-3, steps=5),
+            r"tau has one value, it takes \(..., steps, 6\)",
+        ),
         (
             lambda: kt.scan(STEP, CARRIED)("q", *[np.zeros(6)] * 2, 1e-3, steps=5),
             "q has dtype <U1, which is not a real number",
@@ -257,3 +263,12 @@ def test_arrays_in_any_form_are_read_right():
         assert np.array_equal(rollout(other, other, tau, 1e-3)[0].q, wanted.q)
     with pytest.raises(ArgumentError, match="v has masked entries"):
         rollout(x, np.ma.masked_less(x, 0.0), tau, 1e-3)
+
+
+def test_numbers_that_an_input_may_not_hold_are_refused():
+    mech = four_bar().mech
+    rollout = kt.scan(mech.step, {"q": "q", "v": "v"})
+    with pytest.raises(ArgumentError, match="active holds 2"):
+        rollout(
+            np.zeros(mech.nv), *[np.zeros(mech.nv)] * 2, 1e-3, steps=2, active=np.full(len(mech.constraint_names), 2.0)
+        )

@@ -114,10 +114,6 @@ def _one(x: Scalar) -> Scalar:
     return (x + x) / x - 1.0
 
 
-def _scaled(q: Quaternion, s: Scalar) -> Quaternion:
-    return Quaternion(q.x * s, q.y * s, q.z * s, q.w * s)
-
-
 def half_angle(square: Scalar) -> tuple[Scalar, Scalar]:
     """Return sin(θ/2)/θ and cos(θ/2) for θ² = square; where it is zero the first terms, whose rates are right too."""
     angle = sqrt(or_one(square))
@@ -132,7 +128,8 @@ def quaternion_integrate(q: Quaternion, w: Vec3) -> Quaternion:
     s, c = half_angle(w.dot(w))
     turned = multiply(q, Quaternion(w.x * s, w.y * s, w.z * s, c))
     square = _squared(turned)
-    return _scaled(turned, _one(square) / sqrt(square))
+    scale = _one(square) / sqrt(square)
+    return Quaternion(*(x * scale for x in turned))
 
 
 def quaternion_difference(a: Quaternion, b: Quaternion) -> Vec3:
