@@ -30,9 +30,8 @@ from kinetree.constraints.system import ConstrainedSystem, held
 from kinetree.contacts.sets import larger
 from kinetree.errors import ModelError
 from kinetree.glossary.symbols import Matrix, Vector
-from kinetree.integrators.contract import INTEGRATORS, Integrator, State
+from kinetree.integrators.contract import INTEGRATORS, Integrator, State, System
 from kinetree.integrators.euler import implicit_euler, semi_implicit_euler
-from kinetree.integrators.system import System
 from kinetree.model import Model
 from kinetree.scalars.column import Column
 from kinetree.scalars.functions import Scalar, is_zero, select_less
