@@ -30,14 +30,8 @@ from kinetree.graph.graph import digest
 from kinetree.model import Model
 from kinetree.runtime.cache import source_digest
 from kinetree.runtime.function import Function
-<<<<<<< HEAD
-from kinetree.runtime.options import plain
-from kinetree.runtime.spec import FunctionSpec, check_names, is_field
-=======
 from kinetree.runtime.options import Value, plain
-from kinetree.runtime.spec import is_field
-from kinetree.runtime.spec import FunctionSpec, check_names
->>>>>>> main
+from kinetree.runtime.spec import FunctionSpec, check_names, is_field
 from kinetree.tracing import context
 from kinetree.tracing.arrays import traced_array
 from kinetree.tracing.condition import Condition

@@ -27,13 +27,8 @@ for _module in iter_modules(__path__):
         import_module(f"{__name__}.{_module.name}")
 globals().update(Joint.registry)
 
-<<<<<<< HEAD
-__all__ = ["Continuous", "Cylindrical", "Fixed", "FreeFlyer", "Helical", "Joint", "JointState", "Mimic", "Planar"]
-__all__ += ["Prismatic", "Revolute", "RollPitchYaw", "Spherical", "Universal", "check"]
-=======
 __all__ = ["Joint", "JointState", "check"]
 __all__ += Joint.registry
->>>>>>> main
 
 
 def __getattr__(name: str) -> Any:
