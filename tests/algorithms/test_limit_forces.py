@@ -13,17 +13,18 @@ import kinetree as kt
 from helpers.joints import MOVING
 from helpers.trees import Array, page, random_states, random_tree
 from kinetree.algorithms import aba, crba
-from kinetree.algorithms.dynamics.limit_forces import (
+from kinetree.algorithms.dynamics.passive_forces import (
     FASTEST,
     SHARE,
     SLOWEST,
+    friction_forces,
     limit_derivatives,
     limit_forces,
     passive_damping,
+    passive_forces,
     passive_stiffness,
     saturated,
 )
-from kinetree.algorithms.dynamics.passive_forces import friction_forces, passive_forces
 from kinetree.algorithms.quantities import kinetic_energy
 from kinetree.joints import Revolute
 from kinetree.model import JointFriction, JointLimits, JointSpring, Model
