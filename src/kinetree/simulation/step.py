@@ -19,7 +19,7 @@ from kinetree.runtime.function import Function
 from kinetree.runtime.spec import FunctionSpec
 from kinetree.scalars.column import Column
 from kinetree.scalars.functions import Scalar, floor, select_less
-from kinetree.simulation.controllers import CompiledLaw, further, own
+from kinetree.simulation.choices import CompiledLaw, further, own
 from kinetree.simulation.events import Event, located
 from kinetree.tracing import context
 from kinetree.tracing.arrays import traced_array
