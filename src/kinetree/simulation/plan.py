@@ -12,8 +12,7 @@ import numpy as np
 
 from kinetree.errors import LimitWarning, warn_user
 from kinetree.lazy import cached_property
-from kinetree.motions.quantities import read_only
-from kinetree.motions.states import End
+from kinetree.motions.states import End, read_only
 from kinetree.robot.limits import beyond
 from kinetree.robot.robot import Robot
 from kinetree.runtime.function import Function
