@@ -14,7 +14,7 @@ from kinetree.locks import importing
 from kinetree.model import Body, JointSpring, Model
 from kinetree.robot.signatures import RobotFunctions
 from kinetree.signatures import told
-from kinetree.validation import Array, real_array
+from kinetree.validation import Array, check_finite, real_array
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -92,8 +92,7 @@ OPEN_LOOPS = "_open_loops"
 def named_configuration(model: Model, name: str, q: ArrayLike) -> Array:
     """Return a configuration (nq,) of this name, checked and read-only."""
     array = real_array(f"the configuration {name!r}", q, model.nq, batch=False).copy()
-    if not np.isfinite(array).all():
-        raise ArgumentError(f"the configuration {name!r} holds a number that is not finite (NaN or inf)")
+    check_finite(f"the configuration {name!r}", array)
     for body in model.leading:
         if body.joint.nq != body.joint.nv:  # it has a quaternion
             own = [array[k] for k in body.q_index]
