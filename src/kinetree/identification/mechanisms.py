@@ -17,7 +17,7 @@ import numpy as np
 from kinetree.errors import ArgumentError, listed
 from kinetree.identification.equations import RegressionModel
 from kinetree.identification.samples import motion_of, parts
-from kinetree.logs.findings import Found
+from kinetree.logs.findings import Found, of_joints
 from kinetree.logs.samples import Samples
 from kinetree.robot.mechanism_positions import check_closed
 from kinetree.validation import Array, real_array
@@ -123,14 +123,11 @@ def open_loops(at: Seen) -> Iterator[Found]:
     """Yield which joints were recorded where loops are open."""
     mech, apart = at.log.mech, at.log.apart
     units = np.where(mech.model.turning, 1.0, mech.length)
-    if (there := apart > OPEN * units).any():
-        names = tuple(name for name, is_there in zip(mech.tree.v_names, there, strict=True) if is_there)
-        yield Found(
-            f"the positions of {listed(names)} are up to {(apart / units).max():.2g} (rad, or times the mechanism's "
-            "length) from where the loops are closed: is the zero of an encoder, or a length, another one?",
-            names,
-            {"apart": apart},
-        )
+    text = (
+        f"the positions of {{}} are up to {(apart / units).max():.2g} (rad, or times the mechanism's length) from "
+        "where the loops are closed: is the zero of an encoder, or a length, another one?"
+    )
+    yield from of_joints(mech.tree.v_names, apart > OPEN * units, text, apart=apart)
 
 
 def closed(mech: Mechanism, part: Any) -> Samples:

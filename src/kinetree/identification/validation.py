@@ -25,20 +25,11 @@ if TYPE_CHECKING:
     from kinetree.identification.parameters.terms import JointTerms
     from kinetree.robot import Robot
 
-LAGS = 20
-"""Autocorrelations that are looked at."""
-
-LEVEL = 0.01
-"""Residuals are called white unless noise would be as correlated in less than this part of all cases."""
-
-STRONG = 0.95
-"""Correlations of two estimates from which on they are strongly correlated."""
-
-EXACT = 1e-6
-"""Residuals below this part of the spread of the forces are rounding, whatever they look like."""
-
-KEPT = 1 << 17
-"""Samples of which measured and predicted forces are kept."""
+LAGS = 20  # autocorrelations that are looked at
+LEVEL = 0.01  # residuals are called white unless noise would be as correlated in less than this part of all cases
+STRONG = 0.95  # correlations of two estimates from which on they are strongly correlated
+EXACT = 1e-6  # residuals below this part of the spread of the forces are rounding, whatever they look like
+KEPT = 1 << 17  # samples of which measured and predicted forces are kept
 
 
 class Compared(NamedTuple):

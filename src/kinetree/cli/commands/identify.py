@@ -27,8 +27,7 @@ from kinetree.output import check_output, whole_file
 from kinetree.tables import Cells, print_warnings
 from kinetree.tables import number as shown
 
-BLOCK = 1 << 17
-"""Recorded samples that are in memory at once where files are read block by block."""
+BLOCK = 1 << 17  # recorded samples that are in memory at once where files are read block by block
 
 
 def run(arguments: argparse.Namespace) -> None:

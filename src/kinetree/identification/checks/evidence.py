@@ -28,11 +28,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-LOOKED_AT, SAMPLES = 128, 4096
-"""Pieces of a log that are looked at, and so many samples, in pieces that are spread over these, for equations."""
-
-SLOW = 0.05
-"""A joint whose speed is this part of the fastest one's or less: noise, and friction at rest, are most of its force."""
+LOOKED_AT = 128  # pieces of a log that are looked at
+SAMPLES = 4096  # and samples for equations, in pieces that are spread over these
+SLOW = 0.05  # the part of the fastest joint's speed below which noise, and friction at rest, are most of one's force
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,14 +10,9 @@ from kinetree.identification.equations import RegressionModel
 from kinetree.identification.samples import Piece
 from kinetree.validation import Array
 
-BESIDE = ("direction", "velocity", "acceleration")
-"""Further columns of each joint, and a constant."""
-
-WEIGHINGS = 3
-"""Steps by which the noise of each joint is found."""
-
-SMALL = 1e-3
-"""Residuals below this part of the forces' spread leave nothing to be explained."""
+BESIDE = ("direction", "velocity", "acceleration")  # further columns of each joint, and a constant
+WEIGHINGS = 3  # steps by which the noise of each joint is found
+SMALL = 1e-3  # residuals below this part of the forces' spread leave nothing to be explained
 
 
 class Likelihood:

@@ -14,52 +14,27 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kinetree.errors import listed
 from kinetree.identification.checks.columns import Mistakes
 from kinetree.identification.checks.evidence import Examined
 from kinetree.identification.checks.least_squares import System
 from kinetree.identification.samples import Piece
-from kinetree.logs.findings import Found, named
+from kinetree.logs.findings import Found, of_joints
 from kinetree.logs.local_fit import fit_weights
 from kinetree.validation import Array
 
-EXACT = 1e-6
-"""Residuals below this part of the forces' spread are rounding, or that of filters."""
-
-CERTAIN, WORTH = 6.0, 0.15
-"""Standard deviations by which the factor of a column is not zero, and the part of a joint's squared residuals that it
-has to explain."""
-
-SURE = 4.5
-"""Standard deviations by which a delay is not zero."""
-
-ALIKE = 0.015
-"""By how much a delay changes the logarithm of the noise at least; and that of no joint rises by more."""
-
-SHORTEST, LONGEST = 1e-3, 0.5
-"""Delays that are shorter (s) are not worth a word, and those that are longer are none."""
-
-STEPS, NEAR = 15, 0.02
-"""In how many steps a delay is found at most, and the part of it by which the last one changes it."""
-
-REST = 0.05
-"""Speeds below this part of the joint's root mean square are those of a joint that stands still."""
-
-APART = 1.5
-"""Samples that are so many median steps apart, or more, do not follow each other."""
-
-BESIDE = 6
-"""Samples through which polynomials go, between which forces are looked up."""
-
-TURNS = 0.1
-"""The force around which the column of play changes sign, by the spread of the joint's forces."""
-
-ENOUGH = 2
-"""So many times as many samples as columns are needed."""
-
-MOST = 4
-"""Columns that are named at most, one after another."""
-
+EXACT = 1e-6  # residuals below this part of the forces' spread are rounding, or that of filters
+CERTAIN = 6.0  # standard deviations by which the factor of a column is not zero
+WORTH = 0.15  # the part of a joint's squared residuals that a column has to explain
+MOST = 4  # columns that are named at most, one after another
+ENOUGH = 2  # so many times as many samples as columns are needed
+REST = 0.05  # speeds below this part of the joint's root mean square are those of a joint that stands still
+TURNS = 0.1  # the force around which the column of play changes sign, by the spread of the joint's forces
+SURE = 4.5  # standard deviations by which a delay is not zero
+ALIKE = 0.015  # by how much a delay lowers the logarithm of the noise at least, and raises that of no joint
+SHORTEST, LONGEST = 1e-3, 0.5  # delays (s) that are worth a word
+STEPS, NEAR = 15, 0.02  # in how many steps a delay is found at most, and the part of it that the last one changes
+APART = 1.5  # samples so many median steps apart do not follow each other
+BESIDE = 6  # samples through which a polynomial goes, by which forces are looked up between them
 TINY = 1e-300
 
 
@@ -264,13 +239,10 @@ def delayed(at: Examined) -> Iterator[Found]:
 def lacking(at: Examined) -> Iterator[Found]:
     """Yield which columns the model lacks."""
     for index, joints, gains, factors in at.of(Lack).columns:
-        names = named(at.robot, np.isin(np.arange(at.robot.nv), joints))
         low, high = 100.0 * gains.min(), 100.0 * gains.max()
         much = f"{high:.0f} %" if high - low < 1.0 else f"{low:.0f} to {high:.0f} %"
         name = CANDIDATES[index].name
         what = CANDIDATES[index].text or f'"{name}" among the joint terms'
-        yield Found(
-            f"{what} would explain {much} of the squared residuals of {listed(names)}",
-            names,
-            {"candidate": name, "gain": gains, "factor": factors},
-        )
+        text = f"{what} would explain {much} of the squared residuals of {{}}"
+        there = np.isin(np.arange(at.robot.nv), joints)
+        yield from of_joints(at.robot.v_names, there, text, candidate=name, gain=gains, factor=factors)
