@@ -3,7 +3,8 @@
 ``kinetree/__init__.pyi`` imports what `kinetree.NAMES` names. ``robot/signatures.pyi`` has a class for each function of
 a robot or mechanism, with the parameters of its calls, and `RobotFunctions` and `MechanismFunctions`, whose attributes
 they are: type checkers and editors take `kinetree.Robot` and `kinetree.Mechanism` to be derived from these.
-``inverse_kinematics/signatures.pyi`` has the compiled functions of that room. They are not in git: installing makes
+``inverse_kinematics/signatures.pyi`` has the compiled functions of that room, ``motions/signatures.pyi`` the methods of
+a trajectory that rooms above define. They are not in git: installing makes
 them (`tools/build_hook.py`), and who works without installing makes them by this command.
 """
 
@@ -21,6 +22,7 @@ from kinetree.algorithms import ALGORITHMS, Algorithm
 from kinetree.algorithms.registry import Joints, OneFrame, Option
 from kinetree.algorithms.table import Table
 from kinetree.constraints import MECHANISM_ALGORITHMS
+from kinetree.lazy import lazy_method
 
 HEAD = '''"""Compiled functions as type checkers see them. Made by `python tools/make_signatures.py`."""
 
@@ -201,8 +203,40 @@ def inverse_kinematics() -> str:
     return "\n\n".join(parts) + "\n"
 
 
+TRAJECTORIES = '''"""Methods of a trajectory as type checkers see them. Made by `python tools/make_signatures.py`."""
+
+from collections.abc import Callable, Sequence
+from os import PathLike
+from typing import Self
+
+from matplotlib.figure import Figure
+from numpy.typing import ArrayLike
+
+from kinetree.robot import Robot
+from kinetree.robot.mechanism import Mechanism
+
+class PicturesAndFiles:
+    """The methods of a trajectory that rooms above define."""
+'''
+
+
+def trajectories() -> str:
+    """Return the stub of the methods of a trajectory that are imported at first use."""
+    parts = [TRAJECTORIES]
+    for name in (name for name, method in vars(kt.Trajectory).items() if isinstance(method, lazy_method)):
+        function = getattr(kt.Trajectory, name)
+        signature = str(inspect.signature(function)).replace("'", "").replace("self: Trajectory", "self")
+        if not signature.startswith("(self"):
+            parts.append("    @classmethod\n")
+            signature = signature.replace("(", "(cls, ", 1).replace("-> Trajectory", "-> Self")
+        text = (inspect.getdoc(function) or "").replace("\n", "\n        ")
+        parts.append(f'    def {name}{signature}:\n        r"""{text}"""\n\n')
+    return "".join(parts)
+
+
 FILES = {
     SOURCE / "kinetree" / "__init__.pyi": package,
+    SOURCE / "kinetree" / "motions" / "signatures.pyi": trajectories,
     SOURCE / "kinetree" / "robot" / "signatures.pyi": robots,
     SOURCE / "kinetree" / "inverse_kinematics" / "signatures.pyi": inverse_kinematics,
 }

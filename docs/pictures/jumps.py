@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import kinetree as kt
-from kinetree.drawing.skeleton import Skeleton
+from kinetree.drawing.panels import Skeleton
 
 FEET = ("FL_foot", "FR_foot", "RL_foot", "RR_foot")
 JUMP, JUMPS, RATE = 1.0, 4, 25  # s; how many; pictures a second

@@ -59,7 +59,7 @@ class lazy_method:  # noqa: N801  (used like a function definition)
 
 
 class lazy_methods:  # noqa: N801  (see lazy_method)
-    """A module whose functions become lazy methods: ``lock = lazy_methods("kinetree.robot.locking").lock``."""
+    """A module whose functions become lazy methods: ``lock = lazy_methods("kinetree.robot.edit").lock``."""
 
     def __init__(self, module: str, decorate: Decorator | None = None) -> None:
         self._module, self._decorate = module, decorate

@@ -120,18 +120,7 @@ def two_link(lengths: tuple[Scalar, Scalar], masses: tuple[Scalar, Scalar], g: S
         (Revolute((0, 0, 1)), (0.0, 0.0, 0.0), Inertia.from_com(m1, (l1, 0.0, 0.0), NOTHING)),
         (Revolute((0, 0, 1)), (l1, 0.0, 0.0), Inertia.from_com(m2, (l2, 0.0, 0.0), NOTHING)),
     )
-    b = ModelBuilder("2R")
-    b.add_link("link0")
-    for k, (joint, place, inertia) in enumerate(links, start=1):
-        b.add_link(f"link{k}", inertia)
-        placement = [
-            [1.0, 0.0, 0.0, place[0]],
-            [0.0, 1.0, 0.0, place[1]],
-            [0.0, 0.0, 1.0, place[2]],
-            [0.0, 0.0, 0.0, 1.0],
-        ]
-        b.add_joint(f"j{k}", parent=f"link{k - 1}", child=f"link{k}", joint=joint, placement=placement)
-    return b.build(gravity=(0.0, -g, 0.0))
+    return chain(*links, gravity=(0.0, -g, 0.0))
 
 
 def modern_robotics(q: list[Scalar], v: list[Scalar], l: tuple, m: tuple, g: Scalar, lib: object) -> tuple:

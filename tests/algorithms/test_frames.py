@@ -1,16 +1,43 @@
-"""Placement, velocity and acceleration of frames."""
+"""Placement, velocity and acceleration of frames and of points fixed to them, and their Jacobians."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+import pinocchio as pin
 import pytest
 
+import kinetree as kt
+from helpers.compiler import ALGORITHMS, Algorithm, shape_of, uses
 from helpers.dense import assert_close
-from helpers.frames import REFERENCES, TREES, mimicking_tree, pose, pose_twist, tips
-from helpers.trees import STEP, Array, moved, page, random_states
-from kinetree.algorithms.kinematics.frames import frame_acceleration, frame_placement, frame_velocity
+from helpers.frames import (
+    ANGULAR_FIRST,
+    PIN_REFERENCE,
+    REFERENCES,
+    TREES,
+    mimicking_tree,
+    pose,
+    pose_twist,
+    times,
+    tips,
+    twist,
+    with_frames,
+)
+from helpers.pinocchio_oracle import build
+from helpers.trees import STEP, Array, columns, moved, page, random_states, rate, stacked, units
+from kinetree.algorithms.kinematics.frames import (
+    frame_acceleration,
+    frame_placement,
+    frame_velocity,
+    jacobian,
+    jacobian_bias,
+    jacobian_rate,
+    relative_jacobian,
+    relative_placement,
+)
 from kinetree.errors import ModelError
-from kinetree.model import Model
+from kinetree.model import WORLD, Model
 
 trees = pytest.mark.parametrize("model", [*TREES, mimicking_tree()], ids=lambda m: m.name)
 references = pytest.mark.parametrize("reference", REFERENCES)
@@ -61,26 +88,160 @@ def test_the_two_kinds_differ_by_the_velocity_product(model: Model, reference: s
     assert_close(classical, spatial + product, ulps=100)
 
 
-@trees
-def test_body_and_aligned_axes_differ_by_a_rotation(model: Model) -> None:
-    q, v, a = random_states(model, 5)
-    frame = tips(model)[0]
-    R = page(frame_placement, model, q, frame=frame)[..., :3, :3]
-    for kind in ("spatial", "classical"):
-        body, aligned = (
-            page(frame_acceleration, model, q, v, a, frame=frame, reference=r, kind=kind) for r in ("body", "aligned")
-        )
-        turned = [np.einsum("...ij,...j->...i", R, part) for part in (body[..., :3], body[..., 3:])]
-        assert_close(aligned, np.concatenate(turned, axis=-1), ulps=100)
-
-
 def test_a_frame_that_does_not_exist_is_named() -> None:
     with pytest.raises(ModelError, match="no frame 'linkk1', did you mean 'link1'"):
         frame_placement(TREES[0], [0.0] * TREES[0].nq, frame="linkk1")
 
 
-def test_frames_of_the_world_stay_where_they_are() -> None:
-    model = TREES[0]
-    q, v, a = random_states(model, 6)
-    assert not page(frame_velocity, model, q, v, frame="base").any()
-    assert not page(frame_acceleration, model, q, v, a, frame="base", reference="world", kind="classical").any()
+# -- Jacobians of frames, their rates, and the Jacobian between two frames -------------------------------------------
+
+
+@trees
+@references
+def test_columns_are_the_twists_of_unit_velocities(model: Model, reference: str) -> None:
+    q, _, _ = random_states(model, 1, size=5)
+    for frame in tips(model):
+        expected = np.moveaxis(pose_twist(model, frame, q, units(model, q), reference), 0, -1)
+        assert_close(page(jacobian, model, q, frame=frame, reference=reference), expected, ulps=100)
+
+
+@trees
+@references
+def test_rate(model: Model, reference: str) -> None:
+    q, v, _ = random_states(model, 2)
+    for frame in tips(model):
+        options = {"frame": frame, "reference": reference}
+        expected = rate(lambda x, options=options: page(jacobian, model, x, **options), model, q, v)
+        assert_close(page(jacobian_rate, model, q, v, **options), expected, ulps=200)
+
+
+@trees
+@references
+def test_bias_is_the_rate_times_the_velocity(model: Model, reference: str) -> None:
+    q, v, _ = random_states(model, 3)
+    for frame in tips(model):
+        rates = page(jacobian_rate, model, q, v, frame=frame, reference=reference)
+        got = page(jacobian_bias, model, q, v, frame=frame, reference=reference)
+        assert_close(got, times(rates, v), ulps=200, scale=float(np.abs(rates).max() * np.abs(v).max()))
+
+
+def carriers(model: Model, frame: str) -> set[int]:
+    i, found = model.frame(frame).body, set()
+    while i != WORLD:
+        found |= set(model.bodies[i].v_index)
+        i = model.bodies[i].parent
+    return found
+
+
+@trees
+def test_columns_of_other_joints_are_exactly_zero(model: Model) -> None:
+    q, v, _ = random_states(model, 4)
+    for frame in tips(model):
+        others = sorted(set(range(model.nv)) - carriers(model, frame))
+        assert not page(jacobian, model, q, frame=frame)[..., others].any()
+        assert not page(jacobian_rate, model, q, v, frame=frame)[..., others].any()
+
+
+# -- between two frames ---------------------------------------------------------------------------------------------
+
+
+def rigid_inverse(P: Array) -> Array:
+    out = P.copy()
+    R_T = np.swapaxes(P[..., :3, :3], -1, -2)
+    out[..., :3, :3], out[..., :3, 3] = R_T, -times(R_T, P[..., :3, 3])
+    return out
+
+
+def pairs(model: Model) -> list[tuple[str, str]]:
+    """Return pairs of frames: on two branches, on one body or its child, and with one that is fixed to the world."""
+    ours, leaf = tips(model)[0], next(f.name for f in model.frames if f.body != WORLD)
+    other = max(model.frames, key=lambda f: len(carriers(model, f.name) - carriers(model, ours))).name
+    return [(ours, other), (other, ours), (ours, leaf), ("base" if "base" in model.frame_names else "link0", ours)]
+
+
+@trees
+def test_relative_placement(model: Model) -> None:
+    q, _, _ = random_states(model, 5)
+    for frame, other in pairs(model):
+        expected = rigid_inverse(pose(model, other, q)) @ pose(model, frame, q)
+        assert_close(page(relative_placement, model, q, frame=frame, relative_to=other), expected, ulps=100)
+
+
+@trees
+@pytest.mark.parametrize("reference", ["body", "relative_to", "aligned"])
+def test_relative_jacobian_gives_the_twist_of_one_frame_in_the_other(model: Model, reference: str) -> None:
+    q, v, _ = random_states(model, 6)
+    for frame, other in pairs(model):
+
+        def between(x: Array, frame: str = frame, other: str = other) -> Array:
+            return page(relative_placement, model, x, frame=frame, relative_to=other)
+
+        expected = twist(between(q), rate(between, model, q, v), {"relative_to": "world"}.get(reference, reference))
+        J = page(relative_jacobian, model, q, frame=frame, relative_to=other, reference=reference)
+        assert_close(times(J, v), expected, ulps=200, scale=float(np.abs(J).max() * np.abs(v).max()))
+
+
+@pytest.mark.parametrize("model", TREES, ids=lambda m: m.name)  # (a leader's coordinate counts for its followers)
+def test_joints_that_carry_both_frames_do_not_count(model: Model) -> None:
+    q, _, _ = random_states(model, 7)
+    for frame, other in pairs(model):
+        common = sorted(carriers(model, frame) & carriers(model, other))
+        assert not page(relative_jacobian, model, q, frame=frame, relative_to=other)[..., common].any()
+
+
+# -- Quantities of a frame at a point fixed to it: those of a frame that was put there -------------------------------
+
+
+AT_A_POINT = [a for a in ALGORITHMS.values() if "point" in a.optional]
+POINT = np.array([0.3, -0.2, 0.5])
+HERE = np.block([[np.eye(3), POINT[:, None]], [np.zeros(3), 1.0]])
+SIZE = 4
+
+algorithms = pytest.mark.parametrize("algorithm", AT_A_POINT, ids=lambda a: a.name)
+
+
+def arguments(model: Model, algorithm: Algorithm) -> list[Array]:
+    q, rng = random_states(model, 3, size=SIZE)[0], np.random.default_rng(4)
+    return [q if name == "q" else rng.normal(size=(SIZE, *shape_of(x, model))) for name, x in algorithm.inputs.items()]
+
+
+def results(model: Model, algorithm: Algorithm, arrays: list[Array], options: dict[str, Any]) -> Array:
+    return stacked(algorithm.function(model, *map(columns, arrays), **options), (SIZE,))
+
+
+def test_every_function_of_a_frame_that_moves_with_it_takes_a_point() -> None:
+    names = {"jacobian", "jacobian_rate", "jacobian_bias", "frame_placement", "frame_velocity", "frame_acceleration"}
+    names |= {"relative_jacobian", "relative_placement", "external_wrench", "wrench_forces"}
+    assert {a.name for a in AT_A_POINT} == names
+
+
+@algorithms
+@pytest.mark.parametrize("model", [TREES[0], mimicking_tree()], ids=lambda m: m.name)
+def test_a_point_is_a_frame_put_there(model: Model, algorithm: Algorithm) -> None:
+    arrays = arguments(model, algorithm)
+    point = np.broadcast_to(POINT, (SIZE, 3))
+    for frame in tips(model):
+        there = kt.Robot(model).with_frame("there", on=frame, placement=HERE).model
+        for use in uses(algorithm, (frame, model.frame_names[1]), model.joint_names[0]):
+            got = results(model, algorithm, arrays, {**use.options, "point": columns(point)})
+            expected = results(there, algorithm, arrays, {**use.options, "frame": "there"})
+            assert_close(got, expected, ulps=100, scale=float(np.abs(expected).max()) or 1.0)
+
+
+@pytest.mark.parametrize("reference", REFERENCES)
+def test_against_pinocchio(reference: str) -> None:
+    robot = kt.load("panda")
+    q, v, _ = robot.random_state(seed=1)
+    oracle = with_frames(build(robot.model))
+    theirs = oracle.theirs
+    hand = theirs.frames[theirs.getFrameId("panda_hand")]
+    placement = hand.placement * pin.SE3(np.eye(3), POINT)
+    there = theirs.addFrame(pin.Frame("there", hand.parentJoint, 0, placement, pin.FrameType.OP_FRAME))
+    data = theirs.createData()
+    their_q, their_v = oracle.to_pin_q(q), oracle.to_pin_v(v)
+    J = pin.computeFrameJacobian(theirs, data, their_q, there, PIN_REFERENCE[reference])[ANGULAR_FIRST]
+    got = robot.jacobian(q, POINT, frame="panda_hand", reference=reference)
+    np.testing.assert_allclose(got @ v, J @ their_v, rtol=0, atol=1e-13)
+    F = np.random.default_rng(0).normal(size=6)
+    tau = robot.wrench_forces(q, F, POINT, frame="panda_hand", reference=reference)
+    np.testing.assert_allclose(tau, oracle.from_pin_v(J.T @ F), rtol=0, atol=1e-13)

@@ -94,9 +94,8 @@ def exact(tree: str) -> tuple[Array, Array]:
 
 
 def error(tree: str, name: str, steps: int) -> float:
-    moved = robot(tree).simulate(
-        *state(tree), steps=steps, dt=DURATION / steps, integrator=name, record=kt.Record(every=steps)
-    )
+    record = kt.Record(every=steps)
+    moved = robot(tree).simulate(*state(tree), steps=steps, dt=DURATION / steps, integrator=name, record=record)
     q, v = exact(tree)
     return float(max(np.abs(robot(tree).difference(q, moved.q[-1])).max(), np.abs(moved.v[-1] - v).max()))
 
@@ -217,9 +216,8 @@ def test_free_flight_keeps_momentum() -> None:
         return np.concatenate([np.zeros(6), 3.0 * np.sin(6.0 * t + np.arange(r.nv - 6.0)) - 0.3 * v[6:]])
 
     q, v = state("floating")
-    moved = r.simulate(
-        q, v, steps=1000, dt=1e-3, controller=swing, integrator="variational", record=kt.Record(every=20)
-    )
+    record = kt.Record(every=20)
+    moved = r.simulate(q, v, steps=1000, dt=1e-3, controller=swing, integrator="variational", record=record)
     h = r.centroidal_momentum(moved.q, moved.v)
     h[:, 3:] -= moved.t[:, None] * r.mass * np.array(EARTH)
     assert h[:, :3] == pytest.approx(np.tile(h[0, :3], (51, 1)), rel=0, abs=1e-12)
@@ -232,15 +230,8 @@ def test_wrenches_keep_its_order() -> None:
     f_ext = np.random.default_rng(0).normal(size=(r.nb, 6))
 
     def after(name: str, steps: int) -> Array:
-        moved = r.simulate(
-            q,
-            v,
-            steps=steps,
-            dt=0.2 / steps,
-            forces=kt.Forces(f_ext=f_ext, frame="world"),
-            integrator=name,
-            record=kt.Record(every=steps),
-        )
+        forces, record = kt.Forces(f_ext=f_ext, frame="world"), kt.Record(every=steps)
+        moved = r.simulate(q, v, steps=steps, dt=0.2 / steps, forces=forces, integrator=name, record=record)
         return np.concatenate([moved.q[-1], moved.v[-1]])
 
     errors = [np.abs(after("variational", n) - after("rk4", 1000)).max() for n in (100, 200, 400)]
@@ -386,9 +377,8 @@ def test_forces_and_controllers() -> None:
         return 5.0 * np.sin(20.0 * t) - 3.0 * v - 20.0 * q
 
     def after(name: str, steps: int) -> Array:
-        moved = r.simulate(
-            q, v, steps=steps, dt=0.2 / steps, controller=pushed, integrator=name, record=kt.Record(every=steps)
-        )
+        record = kt.Record(every=steps)
+        moved = r.simulate(q, v, steps=steps, dt=0.2 / steps, controller=pushed, integrator=name, record=record)
         return np.concatenate([moved.q[-1], moved.v[-1]])
 
     fine = after("rk4", 2000)

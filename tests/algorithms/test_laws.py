@@ -7,6 +7,7 @@ import pytest
 
 from helpers.dense import assert_close
 from helpers.energy import kinetic, poses, potential
+from helpers.frames import times
 from helpers.joints import MOVING, brackets
 from helpers.trees import Array, gradient, moved, page, random_states, random_tree, rate, units
 from kinetree.algorithms import aba, bias_forces, crba, forward_kinematics, gravity_forces, rnea
@@ -24,10 +25,6 @@ def largest(x: Array) -> float:
 
 def quadratic(A: Array, x: Array) -> Array:
     return np.einsum("...i,...ij,...j->...", x, A, x)
-
-
-def times(A: Array, x: Array) -> Array:
-    return np.einsum("...ij,...j->...i", A, x)
 
 
 def test_the_trees_have_every_joint_type() -> None:
@@ -49,17 +46,6 @@ def test_forward_dynamics_undoes_inverse_dynamics(model: Model) -> None:
     assert_close(page(rnea, model, q, v, got), tau, ulps=200)
     condition = np.linalg.cond(page(crba, model, q)).max()
     assert_close(got, a, ulps=4 * condition, scale=largest(a))
-
-
-@trees
-def test_inverse_dynamics_undoes_forward_dynamics(model: Model) -> None:
-    q, v, tau = random_states(model, 2)
-    assert_close(page(rnea, model, q, v, page(aba, model, q, v, tau)), tau, ulps=200, scale=scale_of(model, q, v, tau))
-
-
-def scale_of(model: Model, q: Array, v: Array, tau: Array) -> float:
-    """Return the size of the terms that cancel in τ − h = M a."""
-    return largest(np.abs(tau) + np.abs(page(bias_forces, model, q, v)))
 
 
 @trees

@@ -10,11 +10,16 @@ from test_mimic import FOLLOWING, FREE, G, state
 import kinetree as kt
 from helpers.dense import assert_close
 from helpers.energy import poses
+from helpers.frames import TREES, mimicking_tree, times
 from helpers.joints import MOVING
 from helpers.pinocchio_quantities import ANGULAR_FIRST, NAMES, evaluate, oracle
-from helpers.trees import STEP, Array, page, random_states, random_tree, rate
+from helpers.trees import STEP, Array, gradient, moved, page, random_states, random_tree, rate
 from kinetree.algorithms import aba
 from kinetree.algorithms.quantities import (
+    center_of_mass,
+    center_of_mass_acceleration,
+    center_of_mass_jacobian,
+    center_of_mass_velocity,
     centroidal_momentum,
     centroidal_momentum_matrix,
     centroidal_momentum_matrix_rate,
@@ -26,10 +31,6 @@ from kinetree.model import Model, ModelBuilder
 
 trees = pytest.mark.parametrize("model", [random_tree(s, n=len(MOVING)) for s in range(4)], ids=lambda m: m.name)
 names = pytest.mark.parametrize("name", NAMES)
-
-
-def times(A: Array, x: Array) -> Array:
-    return np.einsum("...ij,...j->...i", A, x)
 
 
 @trees
@@ -126,3 +127,49 @@ def test_without_mass_there_is_no_centre_of_mass(function) -> None:  # type: ign
     b.add_joint("joint", parent="base", child="link", joint=Revolute(), armature=0.1)
     with pytest.raises(ModelError, match="'feather' has no moving mass, so no centre of mass"):
         function(b.build(), [0.1], [0.2])
+
+
+# -- The centre of mass, its motion and its Jacobian -----------------------------------------------------------------
+
+
+framed_trees = pytest.mark.parametrize("model", [*TREES, mimicking_tree()], ids=lambda m: m.name)
+
+
+def weighted_mean(model: Model, q: Array) -> Array:
+    P, masses = poses(model, q), [body.inertia.m for body in model.bodies]
+    moments = [
+        times(P[..., i, :3, :3], np.array(list(body.inertia.h), dtype=float)) + body.inertia.m * P[..., i, :3, 3]
+        for i, body in enumerate(model.bodies)
+    ]
+    return sum(moments) / sum(masses)
+
+
+@framed_trees
+def test_it_is_the_weighted_mean_of_the_moving_bodies(model: Model) -> None:
+    q, _, _ = random_states(model, 1)
+    assert_close(page(center_of_mass, model, q), weighted_mean(model, q), ulps=50)
+
+
+@framed_trees
+def test_velocity_and_acceleration_are_its_rates(model: Model) -> None:
+    q, v, a = random_states(model, 2)
+    velocity = page(center_of_mass_velocity, model, q, v)
+    assert_close(velocity, rate(lambda x: weighted_mean(model, x), model, q, v), ulps=100)
+    ahead = page(center_of_mass_velocity, model, moved(model, q, 1j * STEP * v), v + 1j * STEP * a)
+    assert_close(page(center_of_mass_acceleration, model, q, v, a), ahead.imag / STEP, ulps=100)
+
+
+@framed_trees
+def test_jacobian_is_the_gradient(model: Model) -> None:
+    q, _, _ = random_states(model, 3)
+    expected = gradient(lambda x: weighted_mean(model, x), model, q)
+    assert_close(page(center_of_mass_jacobian, model, q), expected, ulps=100)
+
+
+def test_without_mass_there_is_none() -> None:
+    builder = ModelBuilder("ghost")
+    builder.add_link("base")
+    builder.add_link("link")
+    builder.add_joint("joint", parent="base", child="link", joint=Revolute())
+    with pytest.raises(ModelError, match="'ghost' has no moving mass"):
+        center_of_mass(builder.build(), [0.0])

@@ -9,7 +9,6 @@ import pinocchio as pin
 import pytest
 from test_mimic import FOLLOWING, FREE, G, state
 
-import kinetree as kt
 from helpers.dense import assert_close
 from helpers.joints import MOVING
 from helpers.pinocchio_quantities import NAMES, evaluate, inertial_parameters, on_rows, oracle, parameters_of_bodies
@@ -116,11 +115,3 @@ def test_mimic_joints_project_the_rows() -> None:
     q, q_free, v, a, _ = (np.array(x) for x in zip(*(state(s) for s in range(4)), strict=True))
     expected = G.T @ page(joint_torque_regressor, FREE, q_free, v @ G.T, a @ G.T)
     assert_close(page(joint_torque_regressor, FOLLOWING, q, v, a), expected, ulps=100)
-
-
-def test_compiled() -> None:
-    robot = kt.load("panda")
-    q, v, a = robot.random_state(seed=0, size=3)
-    Y = robot.joint_torque_regressor(q, v, a)
-    assert Y.shape == (3, 7, 70)
-    assert_close(Y @ inertial_parameters(robot.model), robot.inverse_dynamics(q, v, a), ulps=100)

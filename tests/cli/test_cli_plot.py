@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.drawing.torques import OVER, Picture
+from kinetree.drawing.motion import OVER, Picture
 
 SLIDER = """<robot name="slider"><link name="rail"/>
 <link name="cart"><inertial><mass value="2"/>

@@ -12,8 +12,7 @@ from mpl_toolkits.mplot3d import proj3d
 from PIL import Image
 
 import kinetree as kt
-from kinetree.drawing.panels import position_units, torque_units, velocity_units
-from kinetree.drawing.skeleton import Skeleton
+from kinetree.drawing.panels import Skeleton, position_units, torque_units, velocity_units
 from kinetree.drawing.sticks import Stage
 from kinetree.errors import ArgumentError
 from kinetree.joints import Planar, Prismatic, Revolute, Spherical

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -59,7 +60,7 @@ class Counting(Function):
 
     general_calls = 0
 
-    def _general(self, *args: object, **kwargs: object) -> object:
+    def _general(self, /, *args: object, **kwargs: object) -> object:
         self.general_calls += 1
         return super()._general(*args, **kwargs)
 
@@ -104,3 +105,17 @@ def states(*lead: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarra
     rng = np.random.default_rng(seed)
     x, y, z = (rng.integers(-64, 64, (*lead, N)) / 8.0 for _ in range(3))
     return x, y, z
+
+
+def misaligned(a: np.ndarray) -> np.ndarray:
+    """Return an equal array at an odd address."""
+    moved = np.zeros(a.nbytes + 1, np.uint8)[1:].view(a.dtype).reshape(a.shape)
+    moved[...] = a
+    return moved
+
+
+def at_once(*work: Callable[[], object]) -> None:
+    """Run each in a thread of its own, all at a time, and raise what one of them raised."""
+    with ThreadPoolExecutor(len(work)) as pool:
+        for done in [pool.submit(each) for each in work]:
+            done.result()

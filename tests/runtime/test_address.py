@@ -5,11 +5,10 @@ import pickle
 import shutil
 import subprocess
 import sys
-import threading
 
 import numpy as np
 import pytest
-from synthetic import declare, reference, states
+from synthetic import at_once, declare, reference, states
 
 import kinetree as kt
 from kinetree import locks
@@ -58,11 +57,7 @@ def test_it_needs_no_lock_and_no_glue(monkeypatch):
     assert locks.compiling.acquire(blocking=False)
     locks.compiling.release()
     outs = [np.empty(5) for _ in range(4)]
-    threads = [threading.Thread(target=lambda out=out: [call(X, Y, Z, out) for _ in range(200)]) for out in outs]
-    for t in threads:
-        t.start()
-    for t in threads:
-        t.join()
+    at_once(*(lambda out=out: [call(X, Y, Z, out) for _ in range(200)] for out in outs))
     assert all(np.array_equal(out, reference(X, Y, Z)) for out in outs)
 
 
@@ -94,9 +89,8 @@ def test_a_caller_in_c(tmp_path):
     f = robot.inverse_dynamics
     (tmp_path / "caller.c").write_text(C_CALLER.format(prototype=f.c_signature))
     library = tmp_path / "caller.so"
-    subprocess.run(
-        ["gcc", "-O1", "-Wall", "-Werror", "-shared", "-fPIC", "-o", library, tmp_path / "caller.c"], check=True
-    )
+    flags = ["-O1", "-Wall", "-Werror", "-shared", "-fPIC"]
+    subprocess.run(["gcc", *flags, "-o", library, tmp_path / "caller.c"], check=True)
     norm = ctypes.CDLL(str(library)).norm
     norm.restype, norm.argtypes = ctypes.c_double, [P] * 4
     got = norm(f.address, q.ctypes.data, v.ctypes.data, a.ctypes.data)

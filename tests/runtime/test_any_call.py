@@ -18,7 +18,7 @@ from functools import cache
 import numpy as np
 import pytest
 import scipy.io
-from synthetic import Counting, declare, line, take_batches, two_outputs
+from synthetic import Counting, declare, line, misaligned, take_batches, two_outputs
 
 import kinetree as kt
 from helpers.sampling import SEED
@@ -94,12 +94,6 @@ ANY_NUMBERS += [
 ]
 
 # -- arrays, by their layout ------------------------------------------------------------------------------------------
-
-
-def misaligned(a):
-    moved = np.zeros(a.nbytes + 1, np.uint8)[1:].view(a.dtype).reshape(a.shape)
-    moved[...] = a
-    return moved
 
 
 def frozen(a):

@@ -9,7 +9,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from synthetic import target_of
+from synthetic import at_once, target_of
 
 import kinetree as kt
 from kinetree import locks
@@ -52,11 +52,7 @@ def test_code_in_pieces_gives_the_same_bits(no_cache, monkeypatch, small_pieces)
     q, v, a = cut.random_state(0, size=19)
     counted = []
     monkeypatch.setattr(locks, "let_loads_pass", lambda: counted.append(1))
-    calls = {
-        "inverse_dynamics": (q, v, a),
-        "mass_matrix_inverse": (q,),
-        "joint_torque_regressor": (q, v, a),
-    }
+    calls = {"inverse_dynamics": (q, v, a), "mass_matrix_inverse": (q,), "joint_torque_regressor": (q, v, a)}
     for name, arguments in calls.items():
         first = [x[0] for x in arguments]
         results = []
@@ -241,12 +237,7 @@ def test_threads_that_load_the_same_function(own_cache):
         start.wait()
         results.append(robot.mass_matrix(q))
 
-    threads = [threading.Thread(target=load) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(results) == 4
+    at_once(*[load] * 4)
     assert all(np.array_equal(result, wanted) for result in results)
     assert type(target_of(robot.mass_matrix)).__name__ == "builtin_function_or_method"
 

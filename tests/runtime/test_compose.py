@@ -11,7 +11,7 @@ from typing import NamedTuple
 import controllers
 import numpy as np
 import pytest
-from synthetic import target_of
+from synthetic import at_once, target_of
 
 import kinetree as kt
 from kinetree.errors import ArgumentError, ModelError
@@ -112,22 +112,6 @@ def test_what_may_be_returned():
     assert rows.tolist() == [Q[:2].tolist(), Q[2:4].tolist()]
 
 
-@pytest.mark.parametrize(
-    ("returned", "message"),
-    [
-        (lambda q: None, "what is returned is a NoneType"),
-        (lambda q: "word", "what is returned is a str"),
-        (lambda q: q > 0, "Condition in it: make numbers of conditions by kt.where"),
-        (lambda q: {"a b": q}, "results need names"),
-        (lambda q: {}, "returns nothing"),
-        (lambda q: (q, object()), "what is returned as r1"),
-    ],
-)
-def test_what_may_not_be_returned(returned, message):
-    with pytest.raises(ArgumentError, match=message):
-        robot.compile(returned, name="bad")
-
-
 def test_shapes_are_known_by_name_or_said():
     def f(q, v_des, a_max, tau, f_ext, gain: float, matrix, rows, *, scale=2.0):
         return gain * (v_des + a_max + tau) * scale + f_ext[:, 0] + matrix[0] + rows[0] + q
@@ -139,23 +123,6 @@ def test_shapes_are_known_by_name_or_said():
     assert half == pytest.approx(3 * V + Q)
     floating = kt.load("g1")
     assert floating.compile(lambda q, q_des, v: q[:6] + v[:6], name="g").spec.inputs[1].shape == (floating.nq,)
-
-
-@pytest.mark.parametrize(
-    ("function", "kwargs", "message"),
-    [
-        (lambda q, gain: gain * q, {}, r"what is the shape of 'gain'.*shapes={'gain': \(\)}.*shapes={'gain': \(7,\)}"),
-        (lambda q, b_des: q, {}, "what is the shape of 'b_des'"),
-        (lambda q: q, {"shapes": {"p": ()}}, "no argument 'p'"),
-        (lambda *q: q, {}, "the arguments must have names"),
-        (lambda q: q, {"inputs": ["gravity"]}, r"kt\.gravity, kt\.body_inertia\(link\)"),
-        ("inverse_dynamic", {}, "did you mean 'inverse_dynamics'"),
-        (3, {}, "takes a function or the name"),
-    ],
-)
-def test_a_wrong_call_of_compile(function, kwargs, message):
-    with pytest.raises(ArgumentError, match=message):
-        kt.compile(robot, function, **{"name": "f", **kwargs} if callable(function) else kwargs)
 
 
 @pytest.mark.parametrize(
@@ -178,37 +145,6 @@ def test_shapes_that_only_names_tell_are_named_where_they_do_not_fit(function):
         kt.compile(robot, lambda q, q_des: q - q_des, shapes={"q_des": (3,)}, name="f")
 
 
-def test_a_call_with_another_shape_than_the_name_tells():
-    made = kt.compile(robot, lambda q, q_des: q_des.sum(), name="f")
-    with pytest.raises(ArgumentError, match=r"nq = 7.*; or compile f with shapes={'q_des': \(3,\)}"):
-        made(Q, np.zeros(3))
-    given = kt.compile(robot, lambda q, q_des: q_des.sum(), name="f", shapes={"q_des": (3,)})
-    with pytest.raises(ArgumentError, match=r"q_des has shape \(4,\), one state has shape \(3,\); give it"):
-        given(Q, np.zeros(4))
-
-
-@pytest.mark.parametrize(
-    ("function", "error", "message"),
-    [
-        (lambda q: q if q[0] > 0 else -q, TypeError, r"kt\.where"),
-        (lambda q: q ** "2", TypeError, "unsupported operand"),
-        (lambda q: np.nextafter(q, 0.0), TypeError, r"np\.nextafter cannot be traced"),
-        (lambda q: (f"{q[0]:.3f}", q)[1], TypeError, "no digits to print"),
-        (lambda q: (f"{q:>10}", q)[1], TypeError, "no digits to print"),
-        (lambda q: [[q[0], q[1]], [q[2]]], ArgumentError, "entries of different shapes: return a tuple"),
-        (lambda q: robot.gravity_forces(q[:5]), ArgumentError, r"q has shape \(5,\).*one state: \(7,\).*panda_joint1"),
-        (lambda q: robot.gravity_forces(np.stack([q, q])), ArgumentError, "gives it one state"),
-        (lambda q: robot.gravity_forces(q, out=np.empty(7)), ArgumentError, "out= has no meaning"),
-        (lambda q: robot.jacobian(q), ArgumentError, "jacobian needs frame="),
-        (lambda q: robot.jacobian(q, frame="panda_hnd"), ArgumentError, "did you mean 'panda_hand'"),
-        (lambda q: np.linalg.cholesky(robot.mass_matrix(q)), TypeError, r"kt\.solve_spd"),
-    ],
-)
-def test_what_cannot_be_traced(function, error, message):
-    with pytest.raises(error, match=message):
-        robot.compile(function, name="f")
-
-
 def test_robot_functions_of_numbers_are_evaluated_at_once():
     constant = robot.gravity_forces(Q)
     f = robot.compile(lambda q: q + robot.gravity_forces(Q), name="shifted")
@@ -227,18 +163,11 @@ def test_compiled_functions_may_be_used_in_others():
 
 
 def test_tracing_in_several_threads():
-    made = []
-
     def work(k):
-        made.append((k, robot.compile(lambda q: robot.gravity_forces(q) * k, name=f"g{k}")(Q)))
+        held = robot.compile(lambda q: robot.gravity_forces(q) * k, name=f"g{k}")
+        assert close(held(Q), k * robot.gravity_forces(Q), 100)
 
-    threads = [threading.Thread(target=work, args=(float(k),)) for k in range(1, 5)]
-    for t in threads:
-        t.start()
-    for t in threads:
-        t.join()
-    assert len(made) == 4
-    assert all(close(g, k * robot.gravity_forces(Q), 100) for k, g in made)
+    at_once(*(functools.partial(work, float(k)) for k in range(1, 5)))
 
 
 def test_pickles_by_where_it_is_or_how_it_is_made():
@@ -364,23 +293,6 @@ def test_run_time_inputs_of_a_function_of_ones_own():
         assert type(target_of(robot.gravity_forces)).__name__ == "builtin_function_or_method"
 
 
-def test_an_input_of_the_wrong_shape():
-    f = kt.compile(robot, "gravity_forces", inputs=[kt.gravity])
-    with pytest.raises(ArgumentError, match=r"gravity has shape \(2,\), one state has shape \(3,\)"):
-        f(Q, [0.0, 1.0])
-    with pytest.raises(ArgumentError, match=r"q has shape \(2,\), this robot has nq = 7"):
-        f([0.0, 1.0], [0.0, 1.0, 2.0])
-    with pytest.raises(ArgumentError, match=r"q_des has shape \(3,\), this robot has nq = 7.*panda_joint1"):
-        controllers.computed_torque(Q, V, np.zeros(3), V, 1.0, KD)
-
-
-def test_what_does_not_move_has_no_payload():
-    with pytest.raises(ArgumentError, match="'panda_link0' does not move"):
-        kt.compile(robot, "inverse_dynamics", inputs=[kt.payload("panda_link0")])
-    with pytest.raises(ModelError, match="did you mean 'panda_hand'"):
-        kt.compile(robot, "inverse_dynamics", inputs=[kt.payload("panda_hnd")])
-
-
 def test_what_is_known_is_regrouped_before_what_is_not_is_added():
     plain = sum(robot.gravity_forces.op_count.values())
     loaded = sum(kt.compile(robot, "gravity_forces", inputs=[kt.payload("panda_link7")]).op_count.values())
@@ -420,35 +332,6 @@ def test_inputs_count_in_a_compiled_function_with_inputs_of_its_own():
         load = kt.payload("end", name="load")
         both = kt.compile(robot, lambda q, g: under(q, g), shapes={"g": 3}, inputs=[load])  # noqa: B023  # used at once
         assert both([0.0], [0, 0, -2.0], [1.0, *[0.0] * 9])[0] == pytest.approx(-2.0 * 1.1, rel=1e-14)
-
-
-def test_inputs_must_be_of_the_robot_whose_function_it_is():
-    one, other = on_a_stick(1.0), on_a_stick(2.0)
-    with pytest.raises(ArgumentError, match="gravity_forces uses no function of 'stick'"):
-        kt.compile(one, other.gravity_forces, inputs=[kt.gravity])([0.0], [0.0, 0.0, -1.0])
-    with pytest.raises(ArgumentError, match="mine uses no function of 'stick'"):
-        kt.compile(one, kt.compile(other, lambda q: q, name="mine"), inputs=[kt.gravity])
-
-
-def test_the_inertia_of_a_body_is_given_once():
-    with pytest.raises(ArgumentError, match="inertia_stick and inertia_end are the inertia of one body"):
-        kt.compile(on_a_stick(1.0), "gravity_forces", inputs=[kt.body_inertia("stick"), kt.body_inertia("end")])
-
-
-@pytest.mark.parametrize(
-    ("arguments", "options", "message"),
-    [
-        (("panda", abs), {}, "compile takes a robot first"),
-        ((robot, "rnea"), {}, "here it is 'inverse_dynamics'"),
-        ((kt.load("ur5"), "gravity_forces"), {"inputs": kt.gravity}, r"inputs takes a list: inputs=\["),
-        ((kt.load("ur5"), lambda q, x: q), {"shapes": {"x": 2.5}}, r"shapes\['x'\] must be a length"),
-        ((kt.load("ur5"), lambda q, x: q), {"shapes": {"x": (-1,)}}, r"shapes\['x'\] must be a length"),
-        ((kt.load("ur5"), "gravity_forces"), {"shapes": {"q": (6,)}}, "leave shapes= out"),
-    ],
-)
-def test_what_compile_takes(arguments, options, message):
-    with pytest.raises(kt.ArgumentError, match=message):
-        kt.compile(*arguments, **options)
 
 
 def test_inputs_that_nothing_in_the_function_could_see():
@@ -532,47 +415,6 @@ def test_what_is_asked_of_a_function_in_a_trace_is_its_own():
     assert seen == [count, count]
 
 
-def test_inputs_count_for_plain_batches_too():
-    robot = on_a_stick(1.0)
-    robot.gravity_forces(np.zeros((5, 1)))  # compiled: the quick path would answer
-    with pytest.raises(ArgumentError, match="a function that is being compiled gives it one state"):
-        kt.compile(robot, lambda q: robot.gravity_forces(np.zeros((5, 1)))[0] + q, inputs=[kt.gravity])
-
-
-def test_a_cached_function_of_another_robot_is_refused_as_well():
-    one, other = on_a_stick(1.0), on_a_stick(2.0)
-    kt.compile(other, other.gravity_forces, inputs=[kt.gravity])([0.0], [0, 0, -1.0])
-    with pytest.raises(ArgumentError, match="uses no function of 'stick'"):
-        kt.compile(one, on_a_stick(2.0).gravity_forces, inputs=[kt.gravity])([0.0], [0, 0, -1.0])
-
-
-def test_an_argument_and_an_input_of_one_name():
-    robot = on_a_stick(1.0)
-    with pytest.raises(ArgumentError, match="these arguments do not have different names"):
-        kt.compile(robot, lambda q, gravity: robot.gravity_forces(q), shapes={"gravity": 3}, inputs=[kt.gravity])
-
-
-def test_no_argument_is_called_as_the_memory_for_results():
-    robot = on_a_stick(1.0)
-    for make in (
-        lambda: kt.compile(robot, lambda q, out: q),
-        lambda: kt.compile(robot, lambda q, out: q, shapes={"out": 3}),
-        lambda: kt.compile(robot, "gravity_forces", inputs=[kt.payload("end", name="out")]),
-    ):
-        with pytest.raises(
-            ArgumentError, match="calls take out= as the memory for results: give that argument another"
-        ):
-            make()
-
-
-def test_the_inertia_of_a_body_is_given_once_in_two_steps_too():
-    robot = on_a_stick(1.0)
-    first = kt.compile(robot, "gravity_forces", inputs=[kt.body_inertia("stick", name="A")])
-    second = kt.compile(robot, first, inputs=[kt.body_inertia("end", name="B")])
-    with pytest.raises(ArgumentError, match="are the inertia of one body"):
-        second([0.0], np.zeros(10), np.zeros(10))
-
-
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 def test_a_child_counts_the_traces_of_its_own_thread():
     robot, other = on_a_stick(1.0), on_a_stick(2.0)
@@ -592,6 +434,104 @@ def test_a_child_counts_the_traces_of_its_own_thread():
     assert context.substituting_flag.value == 0
 
 
-def test_a_comparison_is_no_number():
-    with pytest.raises(TypeError, match=r"write kt\.where\(condition, x, 0\)"):
-        kt.compile(kt.load("ur5"), lambda q: q * (q > 0), name="f")
+# -- mistakes --------------------------------------------------------------------------------------------------------
+
+
+def compiled(function, **kwargs):
+    return kt.compile(robot, function, **{"name": "f"} | kwargs)
+
+
+STICK, OTHER = on_a_stick(1.0), on_a_stick(2.0)
+G = [kt.gravity]
+UNDER_GRAVITY = compiled("gravity_forces", inputs=G, name="under")
+NAMED, SHAPED = compiled(lambda q, q_des: q_des.sum()), compiled(lambda q, q_des: q_des.sum(), shapes={"q_des": (3,)})
+for length in 1.0, 2.0:  # compiled, and in the cache: the quick path would answer
+    on_a_stick(length).gravity_forces(np.zeros((5, 1)))
+    kt.compile(on_a_stick(length), "gravity_forces", inputs=G)([0.0], [0, 0, -1.0])
+A_STICK = kt.body_inertia("stick", name="A"), kt.body_inertia("end", name="B")
+TWICE = kt.compile(STICK, kt.compile(STICK, "gravity_forces", inputs=A_STICK[:1]), inputs=A_STICK[1:])
+
+RETURNED = [
+    (lambda q: None, ArgumentError, "what is returned is a NoneType"),
+    (lambda q: "word", ArgumentError, "what is returned is a str"),
+    (lambda q: q > 0, ArgumentError, "Condition in it: make numbers of conditions by kt.where"),
+    (lambda q: {"a b": q}, ArgumentError, "results need names"),
+    (lambda q: {}, ArgumentError, "returns nothing"),
+    (lambda q: (q, object()), ArgumentError, "what is returned as r1"),
+    (lambda q: [[q[0], q[1]], [q[2]]], ArgumentError, "entries of different shapes: return a tuple"),
+    (lambda q: q if q[0] > 0 else -q, TypeError, r"kt\.where"),
+    (lambda q: q * (q > 0), TypeError, r"write kt\.where\(condition, x, 0\)"),
+    (lambda q: q ** "2", TypeError, "unsupported operand"),
+    (lambda q: np.nextafter(q, 0.0), TypeError, r"np\.nextafter cannot be traced"),
+    (lambda q: (f"{q[0]:.3f}", q)[1], TypeError, "no digits to print"),
+    (lambda q: (f"{q:>10}", q)[1], TypeError, "no digits to print"),
+    (lambda q: robot.gravity_forces(q[:5]), ArgumentError, r"q has shape \(5,\).*one state: \(7,\).*panda_joint1"),
+    (lambda q: robot.gravity_forces(np.stack([q, q])), ArgumentError, "gives it one state"),
+    (lambda q: robot.gravity_forces(q, out=np.empty(7)), ArgumentError, "out= has no meaning"),
+    (lambda q: robot.jacobian(q), ArgumentError, "jacobian needs frame="),
+    (lambda q: robot.jacobian(q, frame="panda_hnd"), ArgumentError, "did you mean 'panda_hand'"),
+    (lambda q: np.linalg.cholesky(robot.mass_matrix(q)), TypeError, r"kt\.solve_spd"),
+    (lambda q, gain: gain * q, ArgumentError, r"shape of 'gain'.*shapes={'gain': \(\)}.*shapes={'gain': \(7,\)}"),
+    (lambda q, b_des: q, ArgumentError, "what is the shape of 'b_des'"),
+    (lambda q, out: q, ArgumentError, "calls take out= as the memory for results: give that argument another"),
+    (lambda *q: q, ArgumentError, "the arguments must have names"),
+]
+
+
+@pytest.mark.parametrize(("function", "error", "message"), RETURNED)
+def test_what_cannot_be_traced(function, error, message):
+    with pytest.raises(error, match=message):
+        compiled(function)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: compiled(lambda q: q, shapes={"p": ()}), "no argument 'p'"),
+        (lambda: compiled(lambda q: q, inputs=["gravity"]), r"kt\.gravity, kt\.body_inertia\(link\)"),
+        (lambda: compiled("gravity_forces", inputs=kt.gravity), r"inputs takes a list: inputs=\["),
+        (lambda: compiled("gravity_forces", shapes={"q": (6,)}), "leave shapes= out"),
+        (lambda: kt.compile(robot, "inverse_dynamic"), "did you mean 'inverse_dynamics'"),
+        (lambda: kt.compile(robot, "rnea"), "here it is 'inverse_dynamics'"),
+        (lambda: kt.compile(robot, 3), "takes a function or the name"),
+        (lambda: kt.compile("panda", abs), "compile takes a robot first"),
+        (lambda: compiled(lambda q, x: q, shapes={"x": 2.5}), r"shapes\['x'\] must be a length"),
+        (lambda: compiled(lambda q, x: q, shapes={"x": (-1,)}), r"shapes\['x'\] must be a length"),
+        (lambda: NAMED(Q, np.zeros(3)), r"nq = 7.*; or compile f with shapes={'q_des': \(3,\)}"),
+        (lambda: SHAPED(Q, np.zeros(4)), r"q_des has shape \(4,\), one state has shape \(3,\); give it"),
+        (lambda: UNDER_GRAVITY(Q, [0.0, 1.0]), r"gravity has shape \(2,\), one state has shape \(3,\)"),
+        (lambda: UNDER_GRAVITY([0.0, 1.0], np.zeros(3)), r"q has shape \(2,\), this robot has nq = 7"),
+        (
+            lambda: controllers.computed_torque(Q, V, np.zeros(3), V, 1.0, KD),
+            r"q_des has shape \(3,\), this robot has nq = 7.*panda_joint1",
+        ),
+        (lambda: compiled("mass_matrix", inputs=[kt.payload("panda_link0")]), "'panda_link0' does not move"),
+        (lambda: compiled("mass_matrix", inputs=[kt.payload("panda_hnd")]), "did you mean 'panda_hand'"),
+        (
+            lambda: kt.compile(STICK, OTHER.gravity_forces, inputs=G)([0.0], [0.0, 0.0, -1.0]),
+            "gravity_forces uses no function of 'stick'",
+        ),
+        (
+            lambda: kt.compile(STICK, kt.compile(OTHER, lambda q: q, name="mine"), inputs=G),
+            "mine uses no function of 'stick'",
+        ),
+        (
+            lambda: kt.compile(STICK, lambda q: STICK.gravity_forces(np.zeros((5, 1)))[0] + q, inputs=G),
+            "a function that is being compiled gives it one state",
+        ),
+        (
+            lambda: kt.compile(STICK, "gravity_forces", inputs=A_STICK),
+            "A and B are the inertia of one body",
+        ),
+        (lambda: TWICE([0.0], np.zeros(10), np.zeros(10)), "are the inertia of one body"),
+        (
+            lambda: compiled(lambda q, gravity: q, shapes={"gravity": 3}, inputs=G),
+            "these arguments do not have different names",
+        ),
+        (lambda: compiled(lambda q, out: q, shapes={"out": 3}), "calls take out= as the memory for results"),
+        (lambda: compiled("mass_matrix", inputs=[kt.payload("panda_hand", name="out")]), "calls take out= as the mem"),
+    ],
+)
+def test_a_wrong_call_says_what_is_wrong(call, message):
+    with pytest.raises((ArgumentError, ModelError), match=message):
+        call()

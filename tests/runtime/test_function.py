@@ -7,16 +7,17 @@ import os
 import pickle
 import pydoc
 import threading
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import synthetic
-from synthetic import declare, reference, states
+from synthetic import at_once, declare, reference, states
 
 import kinetree as kt
 from kinetree.errors import ArgumentError
 from kinetree.graph import Port
-from kinetree.runtime import Function, FunctionSpec
+from kinetree.runtime import Function
 
 X, Y, Z = states()
 XS, YS, ZS = states(30)
@@ -137,12 +138,6 @@ def test_what_comes_from_nowhere_cannot_be_pickled():
         pickle.dumps(Function(declare()))
 
 
-def declaration_like(**changes):
-    known = declare()
-    fields = {name: getattr(known, name) for name in FunctionSpec.__dataclass_fields__}
-    return FunctionSpec(**{**fields, **changes})
-
-
 @pytest.mark.parametrize(
     "changes",
     [
@@ -154,11 +149,11 @@ def declaration_like(**changes):
 )
 def test_a_declaration_that_cannot_be(changes):
     with pytest.raises(ValueError, match="mix"):
-        declaration_like(**changes)
+        replace(declare(), **changes)
 
 
 def test_a_trace_that_does_not_fit_its_declaration():
-    f = Function(declaration_like(outputs=(Port("r", (4,)),), identity=lambda: b"wrong"))
+    f = Function(replace(declare(), outputs=(Port("r", (4,)),), identity=lambda: b"wrong"))
     with pytest.raises(ValueError, match=r"output 'r' of shape \(4,\) has 5 entries"):
         f(X, Y, Z)
 
@@ -173,12 +168,7 @@ def test_threads_that_call_for_the_first_time_at_once(traced):
             start.wait()
             results.append((f(X, Y, Z), f(XS, YS, ZS)))
 
-        workers = [threading.Thread(target=call) for _ in range(8)]
-        for w in workers:
-            w.start()
-        for w in workers:
-            w.join()
-        assert len(results) == 8
+        at_once(*[call] * 8)
         assert all(np.array_equal(one, reference(X, Y, Z)) for one, _ in results)
         assert all(np.array_equal(many, reference(XS, YS, ZS)) for _, many in results)
         assert traced() == k + 1
@@ -192,7 +182,7 @@ def test_tracing_may_call_another_function():
         constant = float(inner(X, Y, Z)[0])
         return declare().evaluate(given, {"sign": "plus" if constant == reference(X, Y, Z)[0] else "minus"})
 
-    f = Function(declaration_like(evaluate=evaluate, identity=lambda: b"nested"))
+    f = Function(replace(declare(), evaluate=evaluate, identity=lambda: b"nested"))
     assert np.array_equal(f(X, Y, Z), reference(X, Y, Z))
 
 
@@ -206,7 +196,7 @@ def test_a_failed_compilation_can_be_tried_again():
             raise RuntimeError("not today")
         return good(given, options)
 
-    f = Function(declaration_like(evaluate=evaluate, identity=lambda: b"second try"))
+    f = Function(replace(declare(), evaluate=evaluate, identity=lambda: b"second try"))
     with pytest.raises(RuntimeError, match="not today"):
         f(X, Y, Z)
     assert np.array_equal(f(X, Y, Z), reference(X, Y, Z))
@@ -354,18 +344,10 @@ def test_names_of_tasks_are_those_of_what_is_computed():
     robot = kt.load("ur5")
     again, upward = pickle.loads(pickle.dumps(robot)), robot.with_gravity([0.0, 0.0, 9.81])
     robot.gravity_forces(np.zeros(6))
-    assert (
-        token(robot.gravity_forces)
-        == token(again.gravity_forces)
-        == token(pickle.loads(pickle.dumps(robot.gravity_forces)))
-    )
-    others = [
-        robot.gravity_forces,
-        upward.gravity_forces,
-        robot.mass_matrix,
-        robot.jacobian,
-        kt.compile(robot, doubled),
-    ]
+    copied = pickle.loads(pickle.dumps(robot.gravity_forces))
+    assert token(robot.gravity_forces) == token(again.gravity_forces) == token(copied)
+    others = [robot.gravity_forces, upward.gravity_forces, robot.mass_matrix, robot.jacobian]
+    others += [kt.compile(robot, doubled)]
     others += [robot.jacobian.bind(frame=frame) for frame in ("tool0", "base")]
     others += [kt.compile(robot, functools.partial(doubled, k=k)) for k in (2.0, 3.0)]
     mech = kt.Mechanism(robot, [kt.Weld("tool0")])

@@ -20,7 +20,6 @@ from kinetree.runtime.calls import OptionCodes
 from kinetree.runtime.options import Names, OneName, Option
 
 X, Y, Z = states()
-XS, YS, ZS = states(30)
 glued = pytest.mark.skipif(layout.find() is None, reason="no glue for this Python")
 FRAMES = tuple(f"frame_{k}" for k in range(12))
 PARTS = ("hip", "knee", "left foot")
@@ -344,15 +343,3 @@ def test_frames_and_joints_of_a_robot():
     result = robot.hybrid_dynamics(q, q, q, q, prescribed=["left_joint"])
     assert result.a[1] == q[1]
     assert result.tau[0] == q[0]
-
-
-def test_the_documented_calls():
-    robot = kt.load("panda")
-    q, v, a = robot.random_state(seed=1)
-    J = robot.jacobian(q, frame="panda_hand", reference="world")
-    assert np.array_equal(robot.jacobian.bind(frame="panda_hand", reference="world")(q), J)
-    hd = robot.hybrid_dynamics.bind(prescribed=["panda_joint2"])
-    got = hd(q, v, a, a)
-    assert np.array_equal(got.a, robot.hybrid_dynamics(q, v, a, a, prescribed=("panda_joint2",)).a)
-    assert got.a[1] == a[1]
-    assert np.array_equal(pickle.loads(pickle.dumps(hd))(q, v, a, a).tau, got.tau)

@@ -94,10 +94,7 @@ def center_of_mass_jacobian(model: Model, q: Vector) -> Matrix:
 
 
 def _subtrees(model: Model, states: Sequence[BodyState], a: Vector | None) -> list[MassMoment]:
-    """Return the moment of every body's subtree, relative to the body and in its frame; the last is the whole robot's.
-
-    From the leaves to the base, every joint adds its motion to the subtree that it carries.
-    """
+    """Return the moment of every body's subtree, in the body's frame; the last is the whole robot's."""
     share = 1.0 / moving_mass(model)
     moments = [MassMoment(body.inertia.m * share, body.inertia.h * share) for body in model.bodies] + [MassMoment(0.0)]
     for i in reversed(range(model.nb)):

@@ -70,18 +70,10 @@ class Algorithm(NamedTuple):
 
 
 class Table(Mapping[str, Algorithm]):
-    """A read-only mapping from names to algorithms: those of the index, then those registered elsewhere.
+    """A read-only mapping from names to algorithms: those of the pages of a package, then those registered elsewhere.
 
-    Parameters
-    ----------
-    package : str
-        Where the pages are; that of another package has its whole name.
-    pages : mapping of str to str
-        The names of the algorithms of each page, with spaces between.
-    setup : str
-        The lines with which the examples of its algorithms begin.
-    system : str
-        The module and the name of what integrators see of such a model, ``"module:name"``.
+    `setup` are the lines with which examples begin, `system` is ``"module:name"`` of what integrators see of such a
+    model.
     """
 
     def __init__(self, package: str, pages: Mapping[str, str], setup: str, system: str) -> None:
@@ -132,7 +124,7 @@ ALGORITHMS = Table(
     __package__,
     PAGES,
     '>>> import kinetree as kt\n>>> robot = kt.load("panda")\n>>> q, v, a = robot.random_state(seed=0)\n',
-    "kinetree.integrators.system:System",
+    "kinetree.integrators.contract:System",
 )
 """Those of a robot."""
 

@@ -14,7 +14,7 @@ from kinetree.constraints.pages.dynamics import forward_dynamics
 from kinetree.contacts.sets import largest
 from kinetree.errors import ModelError
 from kinetree.glossary.symbols import Matrix, Vector
-from kinetree.integrators.system import System
+from kinetree.integrators.contract import System
 from kinetree.scalars.column import Column
 from kinetree.scalars.functions import Scalar
 from kinetree.scalars.loops import repeat

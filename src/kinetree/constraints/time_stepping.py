@@ -36,9 +36,8 @@ from kinetree.constraints.system import ConstrainedSystem, held
 from kinetree.contacts.sets import larger
 from kinetree.errors import ModelError
 from kinetree.glossary.symbols import Matrix, Vector
-from kinetree.integrators.contract import INTEGRATORS, Integrator, State
+from kinetree.integrators.contract import INTEGRATORS, Integrator, State, System
 from kinetree.integrators.euler import implicit_euler, own_derivatives, semi_implicit_euler, with_rotors
-from kinetree.integrators.system import System
 from kinetree.joints.base import JointState
 from kinetree.model import Body, Model
 from kinetree.scalars.column import Column

@@ -1,17 +1,29 @@
-"""The figure of a trajectory: joints, torques, energies and the paths of frames over time."""
+"""Motions over time: the figure of a trajectory, with energies and the paths of frames, and the picture of torques."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from kinetree.drawing.panels import drawn, extremes, grid, panel, position_units, torque_units, velocity_units
-from kinetree.drawing.skeleton import Skeleton
+from kinetree.drawing.panels import (
+    Skeleton,
+    check_drawable,
+    drawn,
+    evenly,
+    extremes,
+    grid,
+    panel,
+    position_units,
+    torque_units,
+    velocity_units,
+)
 from kinetree.errors import ArgumentError
 from kinetree.motions.trajectory import Trajectory
+from kinetree.robot import Robot
+from kinetree.robot.limits import given
 from kinetree.validation import Array
 
 if TYPE_CHECKING:
@@ -64,11 +76,13 @@ def plot(self: Trajectory, *, frames: Sequence[str] | None = None) -> Figure:
 
 def draw(self: Trajectory, figure: Figure, frames: Sequence[str] | None = None) -> None:
     """Draw it in an empty figure: see `plot`."""
+    from matplotlib.lines import Line2D
+
     check_drawable(self)
     if isinstance(frames, str):
         raise ArgumentError(f"frames takes a list of names: [{frames!r}]")
     count = math.prod(self.batch_shape)
-    chosen = np.unique(np.linspace(0, count - 1, min(count, MOST_ROBOTS)).round().astype(np.int_))
+    chosen = evenly(count, MOST_ROBOTS)
     panels = [*_joint_panels(self, chosen), _energies(self, chosen)]
     paths = _paths(self, chosen, frames)
     columns = 3 if len(panels) > 6 and len(panels) % 3 != 1 else 2
@@ -81,21 +95,12 @@ def draw(self: Trajectory, figure: Figure, frames: Sequence[str] | None = None) 
         _draw(ax, self, chosen, curves, thin)
     if paths is not None:
         _draw_paths(sides[1], *paths, thin)
-    joints = next((curves for curves in panels if curves.shared), None)
-    if joints is not None:
-        _legend(figure, joints)
+    if (joints := next((curves for curves in panels if curves.shared), None)) is not None:
+        lines = [Line2D([], [], color=colour, linewidth=2) for colour in joints.colours]
+        figure.legend(lines, joints.names, loc="outside right upper", fontsize=7, title="joints", title_fontsize=8)
     shown = "" if count == len(chosen) else f" ({len(chosen)} drawn)"
     batch = f", {count} robots{shown}" if self.batch_shape else ""
     figure.suptitle(f"{self.robot.name}: {self.t[0]:g} to {self.t[-1]:g} s{batch}", fontsize=11)
-
-
-def check_drawable(trajectory: Trajectory) -> None:
-    """Raise `ArgumentError` where there is nothing to be drawn, or nowhere."""
-    if not trajectory.q[..., 0, :].size:
-        raise ArgumentError(f"{trajectory!r} has nothing that moves, so there is nothing to draw")
-    for name in ("q", "v"):
-        if not np.isfinite(getattr(trajectory, name)).all():
-            raise ArgumentError(f"{name} holds a number that is not finite (NaN or inf), which cannot be drawn")
 
 
 def _joint_panels(trajectory: Trajectory, chosen: Any) -> list[Curves]:
@@ -108,26 +113,24 @@ def _joint_panels(trajectory: Trajectory, chosen: Any) -> list[Curves]:
     if "tau" in trajectory.recorded:
         quantities.append(("torque", trajectory.tau, robot.v_names, torque_units(robot), "v_index"))
     joints = [body for body in robot.model.leading if len(body.v_index) == 1]
-    others = [body for body in robot.model.leading if len(body.v_index) > 1]
-    colours = dict(zip((body.joint_name for body in joints), _colours(len(joints)), strict=True))
+    together = dict(zip((body.joint_name for body in joints), _colours(len(joints)), strict=True))
     panels = []
     for quantity, array, names, units, index in quantities:
         values = array.reshape(-1, *array.shape[-2:])[chosen]
-        single = [(getattr(body, index)[0], body.joint_name) for body in joints]
-        for unit in dict.fromkeys(units[k] for k, _ in single):
-            entries = [(k, name) for k, name in single if units[k] == unit]
-            what = f"joint {_plural(quantity, unit)} ({unit})"
-            own = values[..., [k for k, _ in entries]]
-            if quantity != "torque" or own.any():  # nothing drives it
-                panels.append(Curves(what, [n for _, n in entries], [colours[n] for _, n in entries], own, True))
-        for body in others:
-            for unit in dict.fromkeys(units[k] for k in getattr(body, index)):
-                at = [k for k in getattr(body, index) if units[k] == unit]
+        groups = [("joint ", {getattr(body, index)[0]: body.joint_name for body in joints})]
+        for body in robot.model.leading:
+            if body not in joints:
+                ends = {k: names[k].rpartition(".")[2] for k in getattr(body, index)}
+                groups.append((f"{body.joint_name}: ", ends))
+        for of, entries in groups:
+            for unit in dict.fromkeys(units[k] for k in entries):
+                own = {k: name for k, name in entries.items() if units[k] == unit}
+                if quantity == "torque" and not values[..., list(own)].any():
+                    continue  # nothing drives it
                 what = "quaternion" if unit == "1" else f"{_plural(quantity, unit)} ({unit})"
-                short = [names[k].rpartition(".")[2] for k in at]
-                own = values[..., at]
-                if quantity != "torque" or own.any():  # a floating base has none
-                    panels.append(Curves(f"{body.joint_name}: {what}", short, _colours(len(at)), own))
+                shared = of == "joint "
+                colours = [together[name] for name in own.values()] if shared else _colours(len(own))
+                panels.append(Curves(of + what, list(own.values()), colours, values[..., list(own)], shared))
     return panels
 
 
@@ -143,8 +146,7 @@ def _energies(trajectory: Trajectory, chosen: Any) -> Curves:
 
 def _paths(trajectory: Trajectory, chosen: Any, frames: Sequence[str] | None) -> tuple[list[str], Array] | None:
     """Return the names of the frames that are drawn and their paths (robots, n, frames, 3)."""
-    q = trajectory.q.reshape(-1, *trajectory.q.shape[-2:])[chosen]
-    q = q[:, np.unique(np.linspace(0, len(trajectory) - 1, 500).round().astype(np.int_))]
+    q = trajectory.q.reshape(-1, *trajectory.q.shape[-2:])[chosen][:, evenly(len(trajectory), 500)]
     if frames is None:
         skeleton = Skeleton(trajectory.robot)
         tips = dict(list(skeleton.tips.items())[:MOST_PATHS])
@@ -194,25 +196,59 @@ def _draw_paths(figure: Any, names: Sequence[str], paths: Array, thin: float) ->
 
 def equal_axes(ax: Any, points: Array) -> None:
     """Give axes in space the same scale in all directions, with these points (n, 3) in sight."""
+    from matplotlib.ticker import MaxNLocator
+
     low, high = points.min(axis=0), points.max(axis=0)
     least = 0.15 * max(1e-3, float((high - low).max()))
     middle, half = (low + high) / 2, np.maximum((high - low) / 2 * 1.05, least)
     ax.set(**{f"{x}lim": (m - h, m + h) for x, m, h in zip("xyz", middle, half, strict=True)})
     ax.set_box_aspect(tuple(half), zoom=0.8)  # with room for its labels, however tall it is
     for x, h in zip("xyz", half / half.max(), strict=True):
-        getattr(ax, f"{x}axis").set_major_locator(_few(1 + round(4 * float(h))))
+        getattr(ax, f"{x}axis").set_major_locator(MaxNLocator(1 + round(4 * float(h))))
         getattr(ax, f"set_{x}label")(x, fontsize=8)
     ax.tick_params(labelsize=7)
 
 
-def _few(bins: int) -> Any:
-    from matplotlib.ticker import MaxNLocator
-
-    return MaxNLocator(bins)
+OVER = "tab:red"
 
 
-def _legend(figure: Any, joints: Curves) -> None:
-    from matplotlib.lines import Line2D
+class Picture:
+    """One panel a degree of freedom: its torque over time, and its effort limit where that is in sight.
 
-    lines = [Line2D([], [], color=colour, linewidth=2) for colour in joints.colours]
-    figure.legend(lines, joints.names, loc="outside right upper", fontsize=7, title="joints", title_fontsize=8)
+    What is over the limit is red, and so is the joint's name.
+    """
+
+    def __init__(self, robot: Robot) -> None:
+        self.robot = robot
+        self._blocks: list[tuple[Array, Array]] = []
+        self._timed = True
+
+    def add(self, block: Mapping[str, Array], when: Array) -> None:
+        """Keep the torques of a block at some times or samples."""
+        self._timed = "t" in block
+        self._blocks.append((when, block["tau"]))
+
+    def draw(self, figure: Any) -> None:
+        """Draw it in an empty figure."""
+        when, tau = extremes(*map(np.concatenate, zip(*self._blocks, strict=True)))
+        nv = self.robot.nv
+        columns = min(5, math.ceil(math.sqrt(nv)))
+        figure.set_size_inches(2.8 * columns + 0.4, 1.8 * math.ceil(nv / columns) + 0.8)
+        axes = grid(figure, nv, columns, "t (s)" if self._timed else "sample")
+        limits, units = given(self.robot.effort_limits), torque_units(self.robot)
+        largest = np.abs(tau).max(axis=0)
+        for k, (ax, name) in enumerate(zip(axes, self.robot.v_names, strict=True)):
+            ax.plot(when[:, k], tau[:, k], linewidth=1.0, color="tab:blue")
+            over = largest[k] > limits[k]
+            panel(ax, f"{name}, {units[k]}", color=OVER if over else "black")
+            ax.locator_params(nbins=5)
+            if over:
+                beyond = np.abs(tau[:, k]) > limits[k]
+                ax.plot(when[beyond, k], tau[beyond, k], ".", markersize=4, color=OVER, gid=f"over {name}")
+            if largest[k] > 0.5 * limits[k]:
+                for level in (-limits[k], limits[k]):
+                    ax.axhline(level, linewidth=0.8, linestyle="--", color=OVER)
+        forces = "joint torques" if set(units) == {"N·m"} else "joint torques and forces"
+        dashed = "; dashed: effort limits" if (largest > 0.5 * limits).any() else ""
+        dashed += "; red: samples over them" if (largest > limits).any() else ""
+        figure.suptitle(f"{self.robot.name}: {forces}{dashed}", fontsize=11)

@@ -5,13 +5,18 @@ from __future__ import annotations
 import importlib.util
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from kinetree.errors import ArgumentError
+from kinetree.lazy import cached_property
+from kinetree.model import WORLD, Body
+from kinetree.motions.trajectory import Trajectory
 from kinetree.output import whole_file
 from kinetree.robot import Robot
 from kinetree.validation import Array
@@ -27,6 +32,15 @@ def check_matplotlib() -> None:
     """Raise `ArgumentError` where matplotlib is not installed."""
     if importlib.util.find_spec("matplotlib") is None:
         raise ArgumentError("a picture needs matplotlib: pip install matplotlib")
+
+
+def check_drawable(trajectory: Trajectory) -> None:
+    """Raise `ArgumentError` where there is nothing to be drawn, or nowhere."""
+    if not trajectory.q[..., 0, :].size:
+        raise ArgumentError(f"{trajectory!r} has nothing that moves, so there is nothing to draw")
+    for name in ("q", "v"):
+        if not np.isfinite(getattr(trajectory, name)).all():
+            raise ArgumentError(f"{name} holds a number that is not finite (NaN or inf), which cannot be drawn")
 
 
 def check_plot(plot: str | None) -> None:
@@ -121,11 +135,13 @@ def position_units(robot: Robot) -> list[str]:
     return units
 
 
-def extremes(when: Array, tau: Array, *, points: int = POINTS) -> tuple[Array, Array]:
-    """Return at most so many points of each curve: of every stretch its lowest and its highest, in their order.
+def evenly(count: int, most: int) -> NDArray[np.int_]:
+    """Return the indices of all of so many, or of the most that are wanted, at equal distances."""
+    return np.unique(np.linspace(0, count - 1, min(count, most)).round().astype(np.int_))
 
-    `when` is (n,) and `tau` is (n, nv); both results are (m, nv).
-    """
+
+def extremes(when: Array, tau: Array, *, points: int = POINTS) -> tuple[Array, Array]:
+    """Return times and values (m, nv) of curves (n, nv): of every stretch its lowest and its highest, in order."""
     n, nv = tau.shape
     if n <= points:
         return np.repeat(when[:, None], nv, axis=1), tau
@@ -136,3 +152,91 @@ def extremes(when: Array, tau: Array, *, points: int = POINTS) -> tuple[Array, A
     ]
     rows = np.concatenate(picked)
     return when[rows], np.take_along_axis(tau, rows, axis=0)
+
+
+NEAR = 1e-3
+"""What is nearer to a body's origin than this (m) is not a line."""
+
+
+@dataclass(frozen=True, eq=False)
+class Skeleton:
+    """The points of a robot: the origins of its bodies, the ends of the last ones, and the root of a fixed base.
+
+    The ends of a body that carries no other one are the origins of its frames, or its centre of mass if it has none.
+    """
+
+    robot: Robot
+
+    @cached_property
+    def last(self) -> list[int]:
+        """The bodies that carry no other one."""
+        carrying = {body.parent for body in self.robot.model.bodies}
+        return [i for i in range(self.robot.nb) if i not in carrying]
+
+    @cached_property
+    def ends(self) -> list[tuple[str, int, Array]]:
+        """The ends: a name, the body, and the place in its frame (3,)."""
+        model, found = self.robot.model, []
+        for i in self.last:
+            body = model.bodies[i]
+            m = float(body.inertia.m)
+            com = [] if m == 0.0 else [(body.name, _numbers(body.inertia.h) / m)]
+            frames = [(frame.name, _numbers(frame.X.r)) for frame in model.frames if frame.body == i]
+            far = ([x for x in some if np.linalg.norm(x[1]) > NEAR] for some in (frames, com))
+            found += [(name, i, place) for name, place in next(filter(None, far), [])]
+        return found
+
+    @cached_property
+    def tips(self) -> dict[str, int]:
+        """The names and the points of the far ends, one for each of the last bodies."""
+        farthest = {i: (0.0, self.robot.body_names[i], i) for i in self.last}
+        for k, (name, i, place) in enumerate(self.ends, self.robot.nb):
+            farthest[i] = max(farthest[i], (float(np.linalg.norm(place)), name, k))
+        return {name: point for _, name, point in farthest.values()}
+
+    @cached_property
+    def lines(self) -> NDArray[np.int_]:
+        """The two points of each line (lines, 2)."""
+        bodies, nb = self.robot.model.bodies, self.robot.nb
+        root = nb + len(self.ends)
+        joints = [(root if b.parent == WORLD else b.parent, i) for i, b in enumerate(bodies) if not _roams(b)]
+        ends = [(i, nb + k) for k, (_, i, _) in enumerate(self.ends)]
+        return np.array([*joints, *ends], dtype=np.int_).reshape(-1, 2)
+
+    @cached_property
+    def branches(self) -> NDArray[np.int_]:
+        """The number of each line's branch (lines,): one begins where a body carries several others."""
+        bodies, branch, count = self.robot.model.bodies, [], 0
+        parents = [body.parent for body in bodies]
+        for body in bodies:
+            if body.parent == WORLD or parents.count(body.parent) > 1:
+                branch.append(count)
+                count += 1
+            else:
+                branch.append(branch[body.parent])
+        last = self.robot.nb
+        return np.array([branch[b if b < last else a] for a, b in self.lines], dtype=np.int_)
+
+    @cached_property
+    def floating(self) -> bool:
+        """Whether nothing joins the robot to the world."""
+        return all(_roams(body) for body in self.robot.model.bodies if body.parent == WORLD)
+
+    def points(self, q: ArrayLike) -> Array:
+        """Return all points (..., points, 3) in the world."""
+        T = np.asarray(self.robot.forward_kinematics(q))
+        ends = [T[..., i, :3, :3] @ place + T[..., i, :3, 3] for _, i, place in self.ends]
+        root = np.broadcast_to(_numbers(self.robot.model.frame(self.robot.model.root).X.r), (*T.shape[:-3], 3))
+        origins = T[..., :3, 3]
+        others = ends if self.floating else [*ends, root]
+        return np.concatenate([origins, *(x[..., None, :] for x in others)], axis=-2)
+
+
+def _roams(body: Body) -> bool:
+    """Return whether a body is free to go away from what carries it, in a plane or in space."""
+    columns = body.joint.jcalc(body.joint.neutral(), [0.0] * body.joint.nv).S
+    return len(columns) > 2 and any(any(map(float, column.lin)) for column in columns)
+
+
+def _numbers(vector: object) -> Array:
+    return np.array([float(x) for x in vector], dtype=np.float64)  # type: ignore[attr-defined]

@@ -12,9 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.drawing.motion import check_drawable
-from kinetree.drawing.panels import check_matplotlib, drawn
-from kinetree.drawing.skeleton import Skeleton
+from kinetree.drawing.panels import Skeleton, check_drawable, check_matplotlib, drawn, evenly
 from kinetree.errors import ArgumentError, unknown_name
 from kinetree.motions.trajectory import Trajectory
 from kinetree.output import check_output, whole_path
@@ -68,7 +66,7 @@ def plot_motion(self: Trajectory, times: int | ArrayLike = 8, *, projection: str
     def draw(figure: Figure) -> None:
         for k, t in enumerate(when):
             stage.show(stage.axes(figure, (rows, columns, k + 1)))(t)
-        figure.suptitle(f"{self.robot.name}: {stage.title}", fontsize=11)
+        figure.suptitle(stage.title, fontsize=11)
 
     return drawn(draw, figsize=(2.9 * columns, (2.9 * stage.shape + 0.35) * rows + 0.5), layout="constrained")
 
@@ -120,7 +118,7 @@ def animate(
     FigureCanvasAgg(figure)
     show = stage.show(stage.axes(figure, (1, 1, 1)))
     figure.subplots_adjust(left=0.1, right=0.97, bottom=0.06, top=1.0 - 0.7 / (5.0 * shape + 0.7))
-    figure.suptitle(f"{self.robot.name}: {stage.title}", fontsize=10)
+    figure.suptitle(stage.title, fontsize=10)
     kind: Any = PillowWriter if name.lower().endswith(".gif") else FFMpegWriter
     writer = kind(fps=fps)
     with _suffixed(Path(name)) as partial, writer.saving(figure, str(partial), dpi=90):
@@ -145,21 +143,20 @@ class Stage:
     """What is drawn of a motion, where, and how large; it draws one time after the other."""
 
     def __init__(self, trajectory: Trajectory, projection: str | None) -> None:
-        if trajectory.batch_shape:
-            raise ArgumentError(
-                f"stick figures are of one robot, and here are {trajectory.batch_shape}: take trajectory.robots[…]"
-            )
+        if batch := trajectory.batch_shape:
+            raise ArgumentError(f"stick figures are of one robot, and here are {batch}: take trajectory.robots[…]")
         check_drawable(trajectory)
         if projection is not None and projection not in AXES:
             raise ArgumentError(unknown_name("projection", projection, AXES))
         self.trajectory, self.skeleton = trajectory, Skeleton(trajectory.robot)
-        rows = np.unique(np.linspace(0, len(trajectory) - 1, 1000).round().astype(np.int_))
+        rows = evenly(len(trajectory), 1000)
         points = self.skeleton.points(trajectory.q[rows])
         self._paths = trajectory.t[rows], points[:, list(self.skeleton.tips.values())]
         low, high = points.min(axis=(0, 1)), points.max(axis=(0, 1))
         own = (points.max(axis=1) - points.min(axis=1)).max(axis=0)
         size = max(float(own.max()), 1e-3)
-        self.projection = projection or _projection(high - low)
+        flat = high - low < 0.02 * (high - low).max()
+        self.projection = projection or ("side" if flat[1] else "front" if flat[0] else "top" if flat[2] else "3d")
         self._follows = bool((high - low).max() > FAR * size)
         self._half = np.maximum((own.max() if self._follows else high - low) / 2.0 * np.ones(3) * 1.08, 0.2 * size)
         self._middle = (low + high) / 2.0
@@ -180,8 +177,8 @@ class Stage:
     @property
     def title(self) -> str:
         """What is seen."""
-        seen = "seen in space" if self.projection == "3d" else f"seen from the {self.projection}"
-        return f"{seen}, in m"
+        where = "in space" if self.projection == "3d" else f"from the {self.projection}"
+        return f"{self.trajectory.robot.name}: seen {where}, in m"
 
     def axes(self, figure: Any, place: tuple[int, int, int]) -> Any:
         """Return axes for one picture of a grid."""
@@ -228,12 +225,6 @@ class Stage:
             ax.set_title(f"stopped at {stop:.2f} s" if t >= stop else f"t = {t:.2f} s", fontsize=9)
 
         return show
-
-
-def _projection(spread: Array) -> str:
-    """Return the plane of a motion that is in one, or "3d"."""
-    flat = spread < 0.02 * spread.max()
-    return "side" if flat[1] else "front" if flat[0] else "top" if flat[2] else "3d"
 
 
 def _floor(middle: Array, half: Array) -> Array:

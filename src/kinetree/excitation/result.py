@@ -167,7 +167,7 @@ class Excitation:
         ArgumentError
             If matplotlib, the extra ``plot``, is not installed.
         """
-        from kinetree.drawing.excitation import plot
+        from kinetree.drawing.fit import plot
 
         return plot(self)
 

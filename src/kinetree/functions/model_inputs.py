@@ -129,11 +129,7 @@ def _argument(kind: str, frame: str) -> str:
 
 
 def traced_model(model: Model, joint_space: bool) -> Model:
-    """Return the model to trace, with arguments in place of its numbers, regrouped if only joint forces matter.
-
-    The constants are regrouped before the arguments are added: M and h are linear in the inertias, so this is the
-    same, and costs fewer operations than regrouping the arguments.
-    """
+    """Return the model to trace, with arguments in place of its numbers, regrouped if only joint forces matter."""
     values = context.substitutions(model.tree.digest)
     check_inputs(model, values)
     bodies = list(model.bodies)

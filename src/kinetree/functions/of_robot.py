@@ -31,10 +31,7 @@ extended, traced_model = (lazy_method("kinetree.functions.model_inputs", name) f
 
 
 def robot_function(model: Model, name: str, module: str | None = None) -> Function:
-    """Return the compiled function of this name for this model; nothing is compiled yet.
-
-    Where the name is not known, the module that defines the algorithm is imported first: a pickle brings both.
-    """
+    """Return the compiled function of this name for this model; its module is imported first, if it is a pickle's."""
     table = table_of(model)
     if name not in table and module is not None:
         import_module(module)

@@ -8,10 +8,13 @@ from __future__ import annotations
 import functools
 import inspect
 import sys
+import threading
+import weakref
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 from numbers import Real
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -20,7 +23,6 @@ from kinetree.errors import ArgumentError, KinetreeError
 from kinetree.functions.model_inputs import ModelInput, meanings, ports, substituting
 from kinetree.functions.of_robot import describe
 from kinetree.functions.parameters import Shapes, parameters_of, with_required
-from kinetree.functions.traces import Options, Traces
 from kinetree.functions.wrenches import named_wrenches
 from kinetree.glossary.symbols import shape_of_name, text_of_name
 from kinetree.graph import Port
@@ -28,7 +30,7 @@ from kinetree.graph.digest import digest
 from kinetree.model import Model
 from kinetree.runtime.cache import source_digest
 from kinetree.runtime.function import Function
-from kinetree.runtime.options import plain
+from kinetree.runtime.options import Value, plain
 from kinetree.runtime.results import is_field
 from kinetree.runtime.spec import FunctionSpec, check_names
 from kinetree.tracing import context
@@ -37,6 +39,83 @@ from kinetree.tracing.condition import Condition
 from kinetree.tracing.exact_expr import ExactExpr, recast
 from kinetree.tracing.expr import Expr
 from kinetree.tracing.tracer import Tracer, flatten
+
+Options = tuple[tuple[str, Value], ...]
+
+CHANGED = (
+    "{name}: a value that it takes from around it ({which}) has "
+    "changed since its first trace, so that this one would mix old and new ones: make the value an argument, or "
+    "compile the function again after the change"
+)
+
+
+WHICH = "a global, an attribute, an array, what its closure holds"
+
+
+class _Comparing(threading.local):
+    now = False
+
+
+_comparing = _Comparing()
+
+
+class Traces:
+    """The specs of a function's variants, each traced when first asked for by ``trace(optional, options)``.
+
+    What a function takes from around it becomes constants of its programs. Before it is called for another variant, or
+    inside another function, its first variant is traced once more: another program means that such a value has changed.
+    """
+
+    def __init__(
+        self, name: str, trace: Callable[[tuple[str, ...], Options], FunctionSpec], function: Callable[..., Any]
+    ) -> None:
+        self._name, self._trace, self._function = name, trace, function
+        self._first: dict[str, object] = {}  # what was around it at the first trace
+        self._specs: dict[tuple[tuple[str, ...], Options], FunctionSpec] = {}
+        self._compared: Callable[[], object] = lambda: None
+
+    def __call__(self, optional: tuple[str, ...], options: Options) -> FunctionSpec:
+        """Return the spec of a variant."""
+        key = optional, options
+        if key not in self._specs:
+            self._first = self._first or _around(self._function)
+            self._specs.setdefault(key, self._trace(*key))
+        return self._specs[key]
+
+    def compare(self) -> None:
+        """Raise `ArgumentError` if the first variant, traced now, is another program; once in each outermost trace."""
+        outermost = context.outermost()
+        if _comparing.now or (outermost is not None and self._compared() is outermost):
+            return
+        for key, first in list(self._specs.items())[:1]:
+            _comparing.now = True  # for functions inside too: their values are in the program of this one
+            try:
+                changed = self._trace(*key).identity() != first.identity()
+            except Exception as error:  # the other value has another shape, say
+                raise ArgumentError(self._changed()) from error
+            finally:
+                _comparing.now = False
+            if changed:
+                raise ArgumentError(self._changed())
+        self._compared = weakref.ref(outermost) if outermost is not None else self._compared
+
+    def _changed(self) -> str:
+        now = _around(self._function)
+        names = [name for name in {**self._first, **now} if self._first.get(name) != now.get(name)]
+        return CHANGED.format(name=self._name, which=", ".join(names) or WHICH)
+
+
+def _around(function: Callable[..., Any]) -> dict[str, object]:
+    """Return what globals and variables of the closure look like, by name: those whose values show all they hold."""
+    try:
+        found = inspect.getclosurevars(inspect.unwrap(function))
+    except TypeError:  # no function of Python
+        return {}
+    return {
+        name: (value.dtype.str, value.shape, value.tobytes()) if isinstance(value, np.ndarray) else repr(value)
+        for name, value in {**found.globals, **found.nonlocals}.items()
+        if isinstance(value, int | float | str | list | tuple | dict | np.ndarray | SimpleNamespace)
+    }
 
 
 def user_function(
@@ -150,8 +229,7 @@ def _usual_identity(spec: FunctionSpec) -> bytes | None:
 def _made_again(made_from: tuple[Any, ...], source: str | None, identity: bytes | None) -> Function:
     """Return the function of a pickle; if the values around it are not those that it had, calls of it raise.
 
-    An error here would end the worker of a `multiprocessing.Pool`, which waits for its result forever. Another version
-    of kinetree may have another program for the same values.
+    An error here would end the worker of a `multiprocessing.Pool`, which waits for its result forever.
     """
     made = user_function(*made_from)
     if source is None or source != source_digest() or identity == _usual_identity(made.spec):

@@ -6,13 +6,12 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from kinetree.integrators.contract import Integrator, State, StopReason, registered
+from kinetree.integrators.contract import Integrator, State, StopReason, System, registered
 from kinetree.integrators.runge_kutta import DENSE, ERROR, TSITOURAS, weighted
-from kinetree.integrators.system import System
 from kinetree.model import Model
 from kinetree.options import value
 from kinetree.scalars.column import Column
-from kinetree.scalars.functions import Scalar, copysign, power, select, select_less, sqrt
+from kinetree.scalars.functions import Scalar, copysign, larger, or_one, power, select, select_less, smaller, sqrt
 from kinetree.scalars.loops import repeat
 from kinetree.stepping import StepErrors
 
@@ -31,11 +30,7 @@ MOST_STEPS = 10_000
 
 
 class Motion(NamedTuple):
-    """The last step and what the next one begins with: numbers that are carried from call to call, zero at first.
-
-    The rates of u and of v are those of the seven stages of the last step, one after the other: of the coordinates u
-    around the configuration at its beginning. The first are v there and the last ones those at its end.
-    """
+    """The last step and what the next one begins with: numbers that are carried from call to call, zero at first."""
 
     known: Scalar  # 1 where the acceleration at the end is known
     h: Scalar  # the length of the next step; zero where it is not known
@@ -49,8 +44,8 @@ class Motion(NamedTuple):
     q: Sequence[Scalar]  # at the beginning of the last step, and at its end
     q_end: Sequence[Scalar]
     v_end: Sequence[Scalar]
-    rates: Sequence[Scalar]
-    accelerations: Sequence[Scalar]
+    rates: Sequence[Scalar]  # of u, the coordinates around q, in its seven stages: the first are v at its beginning
+    accelerations: Sequence[Scalar]  # the rates of v
 
     @staticmethod
     def sizes(model: Model) -> list[int]:
@@ -154,8 +149,9 @@ def tried(system: System, m: Motion, sign: Scalar, target: Scalar, tolerances: T
     error = tolerances.norm(*(weighted(ERROR, k, nv) * step for k in (rates, accelerations)), v, v + w)
     good = error <= 1.0
     change = SAFETY * power(select(error <= 1e-30, 1e-30, error), -ALPHA)
-    past = power(select_less(1e-4, m.error, m.error, 1e-4), BETA)
-    factor = _between(LEAST, select(good, change * past, change), select_less(0.5, m.vain, 1.0, MOST))
+    past = power(larger(1e-4, m.error), BETA)
+    change, most = select(good, change * past, change), select_less(0.5, m.vain, 1.0, MOST)
+    factor = smaller(larger(LEAST, change), most)
     h = used(found.h) * factor
     h = select(good & cut(found.h) & (h < found.h), found.h, h)
     total = sum(accelerations[0], 0.0)
@@ -193,12 +189,6 @@ def at(system: System, m: Motion, t: Scalar) -> State:
     return system.moved(Column(m.q), u), Column(m.rates[:nv]) + w
 
 
-def _between(least: float, x: Scalar, most: Scalar) -> Scalar:
-    """Return x within bounds; the lower one where it is NaN."""
-    x = select_less(least, x, x, least)
-    return select_less(x, most, x, most)
-
-
 def _chosen(condition: Any, x: Motion, y: Motion) -> Motion:
     """Return one of two motions."""
 
@@ -209,10 +199,7 @@ def _chosen(condition: Any, x: Motion, y: Motion) -> Motion:
 
 
 class Tolerances(NamedTuple):
-    """The errors allowed in a step.
-
-    Of a coordinate it is ``atol + rtol``, where a radian and a metre count as one; of a velocity, ``atol + rtol |v|``.
-    """
+    """The errors allowed in a step: ``atol + rtol`` of a coordinate (rad, m), ``atol + rtol |v|`` of a velocity."""
 
     rtol: Scalar
     atol: Scalar
@@ -224,10 +211,10 @@ class Tolerances(NamedTuple):
         for k, y in enumerate(w):
             size: Scalar = 0.0
             for v in velocities:
-                size = select_less(size, v[k], v[k], select_less(size, -v[k], -v[k], size))
+                size = select_less(size, v[k], v[k], larger(size, -v[k]))
             part = y / (self.atol + self.rtol * size)
             total = total + part * part
-        root = sqrt(select_less(0.0, total, total, 1.0) / (2.0 * max(len(u), 1)))  # which has a rate
+        root = sqrt(or_one(total) / (2.0 * max(len(u), 1)))  # which has a rate
         return select_less(0.0, total, root, total)
 
 
@@ -250,18 +237,19 @@ TABLE = [[*[0.0] * (STAGES - 1 - len(row)), *row] for row in ROWS]
 def staged(system: System, m: Motion, sign: Scalar, used: Callable[[Scalar], Scalar], tolerances: Tolerances) -> Stages:
     """Return the rates of all stages, in order, and the length of the step if it was not known.
 
-    The acceleration is one piece of code in a loop over the stages: compiled for one robot, it is the longest by far.
-    Rates move on by one place with each stage, so that no choice of a place is needed; after the step of Euler's, whose
-    rates are not kept, those before it stand twice.
+    The acceleration is one piece of code in a loop over the stages, the longest by far. Rates move on by one place with
+    each stage; after the step of Euler's, whose rates are not kept, those before it stand twice.
     """
     q, v, nv = Column(m.q_end), Column(m.v_end), system.model.nv
 
     def body(s: Stages) -> Stages:
         step = sign * select_less(s.stage, 1.5, s.h, used(s.h))
-        weights = [_row(column, s.stage) for column in zip(*TABLE, strict=True)]
+        weights = [entry(column, s.stage) for column in zip(*TABLE, strict=True)]
         u, w = (weighted(weights, parts(k, nv)[1:], nv) * step for k in (s.rates, s.accelerations))
         v_i = v + w
-        a = system.stage_acceleration(m.end + _row([sum(row) for row in ROWS], s.stage) * step, system.moved(q, u), v_i)
+        a = system.stage_acceleration(
+            m.end + entry([sum(row) for row in ROWS], s.stage) * step, system.moved(q, u), v_i
+        )
         euler = s.stage == 1.0
         rate = select_all(euler, s.rates[-nv:], system.rate(u, v_i, TSITOURAS.order - 1))
         kept = select_all(euler, s.accelerations[-nv:], a)
@@ -284,19 +272,16 @@ def staged(system: System, m: Motion, sign: Scalar, used: Callable[[Scalar], Sca
 def first_length(
     stage: Scalar, h: Scalar, now: tuple[Column, Column], later: tuple[Column, Column], tolerances: Tolerances
 ) -> Scalar:
-    """Return the length of the first step, from rates of q and v now and, in stage 1, a time h later.
-
-    Hairer, Nørsett and Wanner, Solving Ordinary Differential Equations I, section II.4; in stage 0, the time h.
-    """
+    """Return the first step's length, from rates now and a time h later (Hairer, Nørsett and Wanner, section II.4)."""
     v, a = now
     size, slope = tolerances.norm([1.0] * len(v), v, v), tolerances.norm(v, a, v)
-    guess = select((size < 1e-5) | (slope < 1e-5), 1e-6, 0.01 * size / select_less(0.0, slope, slope, 1.0))
-    bend = tolerances.norm(later[0] - v, later[1] - a, v) / select_less(0.0, h, h, 1.0)
-    steepest = select_less(slope, bend, bend, slope)
-    flat = select_less(1e-6, 1e-3 * h, 1e-3 * h, 1e-6)
+    guess = select((size < 1e-5) | (slope < 1e-5), 1e-6, 0.01 * size / or_one(slope))
+    bend = tolerances.norm(later[0] - v, later[1] - a, v) / or_one(h)
+    steepest = larger(slope, bend)
+    flat = larger(1e-6, 1e-3 * h)
     steep = select_less(1e-15, steepest, steepest, 1.0)
     longest = select(steepest <= 1e-15, flat, power(0.01 / steep, 1 / TSITOURAS.order))
-    return select_less(stage, 0.5, guess, select_less(100.0 * h, longest, 100.0 * h, longest))
+    return select_less(stage, 0.5, guess, smaller(100.0 * h, longest))
 
 
 def parts(numbers: Sequence[Scalar], n: int) -> list[Column]:
@@ -304,11 +289,11 @@ def parts(numbers: Sequence[Scalar], n: int) -> list[Column]:
     return [Column(numbers[k * n : (k + 1) * n]) for k in range(STAGES)]
 
 
-def _row(values: Sequence[float], stage: Scalar) -> Scalar:
-    """Return the value of a stage."""
+def entry(values: Sequence[Scalar], number: Scalar) -> Scalar:
+    """Return the value of this number, the first one for numbers below and the last one for those above."""
     found: Scalar = values[-1]
     for k, x in reversed(list(enumerate(values[:-1]))):
-        found = select_less(stage, k + 0.5, x, found)
+        found = select_less(number, k + 0.5, x, found)
     return found
 
 

@@ -6,8 +6,7 @@ from dataclasses import replace
 
 from kinetree.algorithms.dynamics.limit_forces import passive_damping, passive_stiffness
 from kinetree.glossary.symbols import Vector
-from kinetree.integrators.contract import State, integrator
-from kinetree.integrators.system import System
+from kinetree.integrators.contract import State, System, integrator
 from kinetree.model import Model
 from kinetree.scalars.column import Column
 from kinetree.scalars.functions import Scalar

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from kinetree.integrators.contract import State, Step, integrator
-from kinetree.integrators.system import System
+from kinetree.integrators.contract import State, Step, System, integrator
 from kinetree.scalars.column import Column
 from kinetree.scalars.functions import Scalar
 
@@ -67,11 +66,11 @@ def weighted(weights: Sequence[Scalar], columns: Sequence[Column], n: int) -> Co
 
 
 def runge_kutta(tableau: Tableau) -> Step:
-    """Return a step of the explicit method with these coefficients, in the coordinates of each joint's group around q.
+    """Return a step of the explicit method with these coefficients, in coordinates of each joint's group around q.
 
-    With ``q(t) = q ⊕ u(t)`` the manifold's equation ``q̇ = v`` becomes ``u̇ = dexp⁻¹_u v`` in a vector space
-    (Munthe-Kaas, High order Runge–Kutta methods on manifolds, 1999), where any Runge–Kutta method keeps its order,
-    also where the series of dexp⁻¹ ends one power of u below the order.
+    With ``q(t) = q ⊕ u(t)`` the equation ``q̇ = v`` becomes ``u̇ = dexp⁻¹_u v`` in a vector space, where any method
+    keeps its order (Munthe-Kaas, High order Runge–Kutta methods on manifolds, 1999), even with that series cut one
+    power below.
     """
 
     def step(system: System, t: Scalar, q: Column, v: Column, dt: Scalar) -> State:

@@ -11,8 +11,7 @@ from kinetree.algorithms.dynamics.rnea import Wrenches
 from kinetree.algorithms.dynamics.singular import SINGULAR
 from kinetree.algorithms.registry import Vector, algorithm
 from kinetree.glossary.symbols import Choices
-from kinetree.integrators.contract import INTEGRATORS, Integrator, module_of
-from kinetree.integrators.system import System
+from kinetree.integrators.contract import INTEGRATORS, Integrator, System, module_of
 from kinetree.model import Model
 from kinetree.scalars.functions import Scalar
 
@@ -26,13 +25,12 @@ OWN = tuple(sorted(_OWN, key=lambda name: (name != USUAL, name)))
 """The names of those that files beside this one register; the usual one is the first."""
 
 YOURS = "; integrators of your own are for simulate: robot.simulate(q, v, forces=tau, dt=dt, steps=1, integrator=...)"
-LIMITS = ("none", "position", "effort", "all")
 
 
 @algorithm(
     "step",
     outputs={"q": ("nq",), "v": ("nv",)},
-    options={"integrator": Choices(OWN, YOURS), "limits": LIMITS},
+    options={"integrator": Choices(OWN, YOURS)},
     raises=SINGULAR,
 )
 def step(

@@ -15,9 +15,8 @@ from kinetree.algorithms.quantities import center_of_mass, moving_mass
 from kinetree.algorithms.recursions.tree import body_velocities, subspace_rates
 from kinetree.errors import ModelError
 from kinetree.glossary.symbols import Vector
-from kinetree.integrators.contract import State, integrator
+from kinetree.integrators.contract import State, System, integrator
 from kinetree.integrators.euler import own_derivatives, with_rotors
-from kinetree.integrators.system import System
 from kinetree.joints import Joint
 from kinetree.model import WORLD, Model
 from kinetree.model.regroup import regrouped
@@ -40,17 +39,13 @@ INTEGRAL = [1 / math.factorial(n + 1) for n in range(TERMS)]
 
 
 class _Iterate(NamedTuple):
-    """The velocity of the step, the force and acceleration at its middle, and how far u changed.
-
-    The change d is measured by ``dᵀ d``, and by ``dᵀ M d``, which decreases where the iteration converges: what its
-    matrix leaves out is skew. That of the iteration before is kept too.
-    """
+    """The velocity of the step, the force and acceleration at its middle, and how far u changed in an iteration."""
 
     u: Column
     force: Column
     acceleration: Column
-    change: Scalar
-    energy: Scalar
+    change: Scalar  # dᵀ d of the change d of u
+    energy: Scalar  # dᵀ M d, which decreases where the iteration converges: what its matrix leaves out is skew
     energy_before: Scalar
 
 
@@ -99,7 +94,7 @@ def variational(system: System, t: Scalar, q: Column, v: Column, dt: Scalar) -> 
         speed = motion + half * x.acceleration
         there = whole.moved(middle, half * motion), x.u + whole.velocities(middle, speed)
         acceleration, around = whole.apart(middle, _forces(system, model, t + half, *there))
-        force = around + rates - coadjoint(model, x.u, p)
+        force = around + rates - coadjoint_series(model, [0.0, 1.0], x.u, p)
         ends = coadjoint_series(model, INTEGRAL, 2.0 * w, p0) + half * coadjoint_series(model, INTEGRAL, w, force)
         d = Column((constant or matrix(middle, x.u)).solve(ends - p))
         return _Iterate(x.u + d, force, acceleration, dot(d, d), dot(d, ends - p), x.energy)
@@ -168,23 +163,13 @@ def _forces(system: System, model: Model, t: Scalar, q: Column, v: Column) -> Co
 
 
 class Centre(NamedTuple):
-    """How a robot moves as a whole; nothing of it where the robot does not float.
-
-    Attributes
-    ----------
-    model : Model
-    at : tuple of int
-        The entries in v of the linear velocity of a base that floats; else empty.
-    """
+    """How a robot moves as a whole; nothing of it where the robot does not float."""
 
     model: Model
-    at: tuple[int, ...]
+    at: tuple[int, ...]  # the entries in v of the linear velocity of a base that floats; else empty
 
     def apart(self, q: Vector, p: Column) -> tuple[Column, Column]:
-        """Return the velocity of the centre of mass in the world's axes, and momenta without it.
-
-        Of joint forces it returns the acceleration, and the forces around the centre of mass.
-        """
+        """Return the velocity of the centre of mass in the world, and momenta without it; of forces its rate."""
         if not self.at:
             return Column(), p
         share = 1.0 / moving_mass(self.model)
@@ -216,10 +201,7 @@ class Centre(NamedTuple):
 
 
 def centre(model: Model) -> Centre:
-    """Return how a robot moves as a whole.
-
-    It floats if a single body is on the world, by a joint whose velocities are those of the body, without rotors.
-    """
+    """Return how a robot moves as a whole: it floats if one body is on the world, by a free joint without rotors."""
     roots = [body for body in model.bodies if body.parent == WORLD]
     if len(roots) != 1 or not all(map(is_zero, roots[0].armature)):
         return Centre(model, ())
@@ -230,10 +212,7 @@ def centre(model: Model) -> Centre:
 
 
 def momenta(model: Model, q: Vector, v: Vector) -> tuple[Column, Column]:
-    """Return the joint momenta ``M v``, and ``Cᵀ v``: their rate without forces.
-
-    Column k of the Jacobians is S_k, seen by the momentum of the subtree that joint k carries, and C has their rates.
-    """
+    """Return the joint momenta ``M v``, and ``Cᵀ v``: their rate without forces."""
     states = [model.jcalc(i, q, v) for i in range(model.nb)]
     v_ = body_velocities(model, states)
     carried = [body.inertia @ v_i for body, v_i in zip(model.bodies, v_, strict=True)]
@@ -247,11 +226,6 @@ def momenta(model: Model, q: Vector, v: Vector) -> tuple[Column, Column]:
         if body.parent != WORLD:
             carried[body.parent] = carried[body.parent] + states[i].Xup.T @ carried[i]
     return Column(p), Column(rates)
-
-
-def coadjoint(model: Model, w: Vector, p: Vector) -> Column:
-    """Return ``ad_wᵀ p`` of each joint's group, zero where coordinates add."""
-    return coadjoint_series(model, [0.0, 1.0], w, p)
 
 
 def coadjoint_series(model: Model, coefficients: Sequence[float], w: Vector, p: Vector) -> Column:

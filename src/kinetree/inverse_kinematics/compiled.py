@@ -6,10 +6,9 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from kinetree.algorithms.inverse_kinematics.descent import Found, Options, solve
 from kinetree.algorithms.inverse_kinematics.goals import PARTS, SHAPES, Goal
 from kinetree.algorithms.inverse_kinematics.problem import Problem
-from kinetree.algorithms.inverse_kinematics.steps import Step, step
+from kinetree.algorithms.inverse_kinematics.steps import Found, Options, Step, solve, step
 from kinetree.errors import ArgumentError
 from kinetree.functions.of_robot import describe, identity
 from kinetree.graph import Port

@@ -6,9 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from kinetree.algorithms.inverse_kinematics.descent import Found
 from kinetree.algorithms.inverse_kinematics.problem import Problem, Weights
-from kinetree.algorithms.inverse_kinematics.steps import Step
+from kinetree.algorithms.inverse_kinematics.steps import Found, Step
 from kinetree.algorithms.kinematics.manifold import integrate
 from kinetree.constraints.pages.assembly import assemble
 from kinetree.scalars.functions import Scalar, is_zero, select, select_less, sqrt

@@ -8,41 +8,27 @@ from kinetree.joints.base import Joint, JointState
 from kinetree.locks import importing
 
 if TYPE_CHECKING:  # what the loop below finds, for type checkers
-    from kinetree.joints._laws import check
-    from kinetree.joints.cylindrical import Cylindrical
-    from kinetree.joints.fixed import Fixed
-    from kinetree.joints.free_flyer import FreeFlyer
-    from kinetree.joints.helical import Helical
-    from kinetree.joints.mimic import Mimic
-    from kinetree.joints.planar import Planar
-    from kinetree.joints.prismatic import Prismatic
-    from kinetree.joints.revolute import Continuous, Revolute
-    from kinetree.joints.roll_pitch_yaw import RollPitchYaw
-    from kinetree.joints.spherical import Spherical
-    from kinetree.joints.universal import Universal
+    from kinetree.joints._laws import check as check
+    from kinetree.joints.cylindrical import Cylindrical as Cylindrical
+    from kinetree.joints.fixed import Fixed as Fixed
+    from kinetree.joints.free_flyer import FreeFlyer as FreeFlyer
+    from kinetree.joints.helical import Helical as Helical
+    from kinetree.joints.mimic import Mimic as Mimic
+    from kinetree.joints.planar import Planar as Planar
+    from kinetree.joints.prismatic import Prismatic as Prismatic
+    from kinetree.joints.revolute import Continuous as Continuous
+    from kinetree.joints.revolute import Revolute as Revolute
+    from kinetree.joints.roll_pitch_yaw import RollPitchYaw as RollPitchYaw
+    from kinetree.joints.spherical import Spherical as Spherical
+    from kinetree.joints.universal import Universal as Universal
 
 for _module in iter_modules(__path__):
     if not _module.name.startswith("_"):
         import_module(f"{__name__}.{_module.name}")
 globals().update(Joint.registry)
 
-__all__ = [
-    "Continuous",
-    "Cylindrical",
-    "Fixed",
-    "FreeFlyer",
-    "Helical",
-    "Joint",
-    "JointState",
-    "Mimic",
-    "Planar",
-    "Prismatic",
-    "Revolute",
-    "RollPitchYaw",
-    "Spherical",
-    "Universal",
-    "check",
-]
+__all__ = ["Joint", "JointState", "check"]
+__all__ += Joint.registry
 
 
 def __getattr__(name: str) -> Any:
@@ -50,6 +36,6 @@ def __getattr__(name: str) -> Any:
     if name != "check":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     with importing:
-        from kinetree.joints._laws import check
+        from kinetree.joints._laws import check as check
 
     return check

@@ -100,8 +100,10 @@ class Recording:
             if show is not None:
                 show(self.progress)
         log = Recording(self.name, self.robot, self._sensors, None)
-        log._whole, log.progress = joined(parts), 1.0
-        log.notes = (*self.notes, *_gaps(log.t))
+        log._whole, log.progress, log.notes = joined(parts), 1.0, self.notes
+        if log.t is not None and (holes := gaps(log.t)):
+            listed = some([f"{log.t[k - 1]:g} s to {log.t[k]:g} s" for k in holes], 3)
+            log.notes += (f"gaps in time, across which nothing is fitted: {listed}",)
         return log
 
     def _read(self) -> Iterator[Block]:
@@ -110,7 +112,7 @@ class Recording:
         with open_log(Path(self.name), self.robot, self._sensors) as file:
             for arrays in file.blocks(skip_missing=self._sensors.skip_missing, remedy=REMEDY):
                 made = self._at_joints(arrays)
-                block = in_time(self.name, made, last)
+                block = self._in_time(made, last)
                 left_out += len(made.q) - len(block.q)
                 self.progress = file.progress
                 if len(block.q):
@@ -122,6 +124,18 @@ class Recording:
             self.notes += ("no joint forces: only the equations of the base tell",)
         if left_out:
             self.notes += (f"{left_out} samples with the time of the one before are left out",)
+
+    def _in_time(self, block: Block, before: float) -> Block:
+        """Return a block whose times increase: samples with the time of the one before are left out."""
+        if block.t is None:
+            return block
+        steps = np.diff(block.t, prepend=before)
+        for k in np.flatnonzero(steps < 0.0)[:1]:
+            raise FormatError(
+                f"{self.name}: time goes back from {block.t[k] - steps[k]:g} s to {block.t[k]:g} s at sample {k}: are "
+                "these several motions? Give them in a file each"
+            )
+        return cut(block, steps > 0.0)
 
     @told
     def filtered(self, filter: Filter | None = None, *, check: bool = True) -> Any:
@@ -232,28 +246,6 @@ def joined(blocks: Sequence[Block]) -> Block:
 def cut(block: Block, kept: Any) -> Block:
     """Return some samples of a block."""
     return Block(*(None if x is None else x[kept] for x in block))  # type: ignore[arg-type]
-
-
-def in_time(name: str, block: Block, before: float = -np.inf) -> Block:
-    """Return a block whose times increase: samples with the time of the one before are left out."""
-    if block.t is None:
-        return block
-    steps = np.diff(block.t, prepend=before)
-    for k in np.flatnonzero(steps < 0.0)[:1]:
-        raise FormatError(
-            f"{name}: time goes back from {block.t[k] - steps[k]:g} s to {block.t[k]:g} s at sample {k}: are "
-            "these several motions? Give them in a file each"
-        )
-    kept = steps > 0.0
-    return block if kept.all() else cut(block, kept)
-
-
-def _gaps(t: Array | None) -> tuple[str, ...]:
-    """Return a note on the gaps in time."""
-    if t is None or not (holes := gaps(t)):
-        return ()
-    listed = some([f"{t[k - 1]:g} s to {t[k]:g} s" for k in holes], 3)
-    return (f"gaps in time, across which nothing is fitted: {listed}",)
 
 
 @told

@@ -1,4 +1,4 @@
-"""What the columns of a log are beside their names."""
+"""What the columns of a log are beside their names, and what they are at the joints and on the bodies of a robot."""
 
 from __future__ import annotations
 
@@ -96,19 +96,10 @@ class Sensors:
 
 
 class Block(NamedTuple):
-    """Consecutive samples of a recorded motion at the joints, in SI units.
+    """Consecutive samples of a recorded motion at the joints, in SI units; None for what the file has not.
 
-    Attributes
-    ----------
-    t : (n,) array or None
-        Times (s), None where the file has none.
-    q : (n, nq) array
-    v, a : (n, nv) arrays or None
-        Velocities and accelerations, where the file has them.
-    tau : (n, nv) array
-        Joint forces; zero of a floating base, NaN of what was not measured.
-    f_ext : (n, nb, 6) array or None
-        Measured wrenches on the bodies, as `inverse_dynamics` takes them.
+    Times (n,), configurations (n, nq), velocities, accelerations and joint forces (n, nv), zero of a floating base and
+    NaN of what was not measured, and measured wrenches on the bodies (n, nb, 6), as `inverse_dynamics` takes them.
     """
 
     t: Array | None
@@ -122,12 +113,7 @@ class Block(NamedTuple):
 class AtJoints:
     """Makes blocks at the joints of what a file has, by what its columns are.
 
-    Raises
-    ------
-    ArgumentError
-        If numbers do not fit the robot's motors, or a frame with a wrench does not move.
-    ModelError
-        If there is no such frame.
+    An error says which numbers do not fit the robot's motors, and that a frame with a wrench is not there, or is fixed.
     """
 
     def __init__(self, robot: Robot, sensors: Sensors, name: str) -> None:

@@ -15,28 +15,11 @@ Parts = list[tuple[list[int], Array]]
 def hermite(
     robot: Robot, ends: tuple[Array, Array], q: tuple[Array, Array], rates: tuple[tuple[Array, Array], ...], t: Array
 ) -> Sample:
-    """Return the motion at times t between two samples each, from what it is at both.
+    """Return the motion at times t between two samples each, from their times `ends`, q, and rates: v, and perhaps a.
 
-    In the coordinates ``ξ = q ⊖ q0`` it is the polynomial that has the rates given at both samples: a cubic by the
-    velocities, a quintic by the accelerations too. Its error is of the order 4, or 6, in the time between the samples,
-    and the velocities (and accelerations) are continuous from one pair to the next.
-
-    Parameters
-    ----------
-    robot : Robot
-    ends : (..., m) arrays
-        The times of both samples, in s; where they are equal, the first sample is returned.
-    q : (..., m, nq) arrays
-        The configurations; no rotation from one to the other is of half a turn or more.
-    rates : pairs of (..., m, nv) arrays
-        The velocities at both, and the accelerations if they are known.
-    t : (..., m) array
-        Times from the first to the second.
-
-    References
-    ----------
-    The velocity of ``q0 ⊕ ξ`` is ``J(ξ) ξ̇`` with ``J(ξ) = Σ (−1)ᵏ/(k+1)! ad_ξᵏ`` (Chirikjian, *Stochastic Models,
-    Information Theory, and Lie Groups* 2, section 10.7).
+    In the coordinates ``ξ = q ⊖ q0`` it is the cubic, or quintic, that has these rates at both. The velocity of
+    ``q0 ⊕ ξ`` is ``J(ξ) ξ̇`` with ``J(ξ) = Σ (−1)ᵏ/(k+1)! ad_ξᵏ`` (Chirikjian, *Stochastic Models, Information Theory,
+    and Lie Groups* 2, section 10.7).
     """
     parts = group_parts(robot)
     h = ends[1] - ends[0]

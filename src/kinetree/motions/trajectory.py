@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn, overload
@@ -11,30 +12,21 @@ from numpy.typing import ArrayLike
 
 from kinetree.errors import ArgumentError
 from kinetree.functions.model_inputs import ModelInput
-from kinetree.lazy import lazy_methods
-from kinetree.motions.batch import Robots
-from kinetree.motions.given import of_robots, stops_of, times_of
+from kinetree.lazy import lazy_method
 from kinetree.motions.interpolation import hermite
 from kinetree.motions.paths import Sample
-from kinetree.motions.quantities import RECORDED, Quantities, read_only
-from kinetree.motions.states import End, State
+from kinetree.motions.signatures import PicturesAndFiles
+from kinetree.motions.states import RECORDED, End, Quantities, State, of_robots, read_only, stops_of, times_of
 from kinetree.robot import Robot
 from kinetree.signatures import told
 from kinetree.validation import Array, real_array
 
 if TYPE_CHECKING:
-    from kinetree.drawing import motion as figures
-    from kinetree.drawing import sticks as stick_figure
-    from kinetree.logs import saved
     from kinetree.robot.mechanism import Mechanism
-else:
-    figures, stick_figure, saved = (
-        lazy_methods(f"kinetree.{module}", told) for module in ("drawing.motion", "drawing.sticks", "logs.saved")
-    )
 
 
 @told
-class Trajectory(Quantities):
+class Trajectory(Quantities, PicturesAndFiles):
     """A motion of a robot, or of a batch of robots: samples in time, and what follows from them.
 
     `Robot.simulate` returns one; recorded motions make one too. It does not change, and its arrays are read-only views
@@ -237,12 +229,8 @@ class Trajectory(Quantities):
     def _with(self, t: Array, part: Any, of_robots: Any, events: Sequence[Any], last: float = np.inf) -> Trajectory:
         """Return what `part` takes of the arrays over time, `of_robots` of those over robots, until the last time."""
         stops = of_robots(self.stopped_at)
-        reasons = np.where(stops > last, None, of_robots(self.reasons))
-        rest: dict[str, Any] = {
-            "stopped_at": np.where(stops > last, np.nan, stops),
-            "reasons": reasons,
-            "events": events,
-        }
+        rest: dict[str, Any] = {"stopped_at": np.where(stops > last, np.nan, stops), "events": events}
+        rest["reasons"] = np.where(stops > last, None, of_robots(self.reasons))
         rest |= {x: part(self.__dict__[f"_{x}"]) for x in RECORDED if x in self.recorded}
         rest["counts"] = {x: of_robots(n) for x, n in self.counts.items()}
         rest["inputs"] = {x: part(n) for x, n in self.inputs.items()}
@@ -287,13 +275,56 @@ class Trajectory(Quantities):
         found = hermite(self.robot, ends, q, rates, np.minimum(flat, stop))
         return Sample(*(x.reshape(*self.batch_shape, *times.shape, x.shape[-1]) for x in found))
 
-    # -- pictures and files: methods of other modules, imported at first use ------------------------------------
+    if not TYPE_CHECKING:  # of rooms above, imported at first use: type checkers read the stub of `PicturesAndFiles`
+        plot = lazy_method("kinetree.drawing.motion", "plot", told)
+        plot_motion = lazy_method("kinetree.drawing.sticks", "plot_motion", told)
+        animate = lazy_method("kinetree.drawing.sticks", "animate", told)
+        save = lazy_method("kinetree.logs.saved", "save", told)
+        load = lazy_method("kinetree.logs.saved", "load", told)  # of the class: Trajectory.load(path, robot)
 
-    plot = figures.plot
-    plot_motion = stick_figure.plot_motion
-    animate = stick_figure.animate
-    save = saved.save
-    if TYPE_CHECKING:
-        load = staticmethod(saved.load)
-    else:
-        load = saved.load  # of the class: Trajectory.load(path, robot)
+
+class Robots(Sequence["Trajectory"]):
+    """The robots of a batch of trajectories, by the leading axes."""
+
+    def __init__(self, trajectory: Trajectory) -> None:
+        if not trajectory.batch_shape:
+            raise ArgumentError("this is the trajectory of one robot: there are no robots to choose from")
+        self._all = trajectory
+
+    def __len__(self) -> int:
+        return self._all.batch_shape[0]
+
+    def __getitem__(self, index: Any) -> Any:
+        whole = self._all
+        keys = tuple(map(_checked, index if isinstance(index, tuple) else (index,)))
+        chosen = np.arange(math.prod(whole.batch_shape)).reshape(whole.batch_shape)[keys]  # an IndexError is NumPy's
+        if chosen.size == 0:
+            raise ArgumentError(f"robots[…]: the batch is {whole.batch_shape}, and none of its robots is chosen")
+        places: dict[int, list[tuple[int, ...]]] = {}
+        for place, robot in np.ndenumerate(chosen):
+            places.setdefault(int(robot), []).append(place)
+        events = []
+        for event in whole.events:
+            robot = getattr(event, "robot", None)  # those of no robot are everybody's
+            if robot is None:
+                events.append(event)
+            else:
+                own = places.get(int(np.ravel_multi_index(robot, whole.batch_shape)), ())
+                events += [event._replace(robot=place) for place in own]
+        return whole._with(whole.t, lambda x: x[keys], lambda x: x[keys], events)
+
+
+def _checked(key: Any) -> Any:
+    """Return a number, a slice, or an array of numbers or booleans; `ArgumentError` for anything else."""
+    if isinstance(key, slice):
+        return key
+    try:
+        array = np.asarray(key)
+    except ValueError:  # lists of several lengths
+        array = np.asarray(None)
+    if array.size == 0 and isinstance(key, list):
+        array = array.astype(np.int_)
+    if array.dtype.kind not in "iub" or (array.ndim == 0 and array.dtype.kind == "b"):
+        given = f"an array of {array.dtype}" if isinstance(key, np.ndarray) else repr(key)[:60]
+        raise ArgumentError(f"robots[…] takes numbers, slices, and arrays of numbers or of booleans, not {given}")
+    return int(array) if array.ndim == 0 else array

@@ -2,23 +2,86 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, Self, TypeVar
 
 import numpy as np
 
-from kinetree.algorithms.table import ALGORITHMS, give_functions
-from kinetree.errors import ArgumentError, ModelError
-from kinetree.model import Model
-from kinetree.robot import springs
+from kinetree.algorithms.table import ALGORITHMS, give_functions, table_of
+from kinetree.errors import ArgumentError, ModelError, unknown_attribute, unknown_name
+from kinetree.locks import importing
+from kinetree.model import Body, JointSpring, Model
 from kinetree.robot.signatures import RobotFunctions
-from kinetree.robot.value import WithFunctions
 from kinetree.signatures import told
 from kinetree.validation import Array, real_array
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
+
+    from kinetree.runtime import Function
+
+
+class WithFunctions:
+    """What `Robot` and `Mechanism` share: functions made at first use, and attributes that cannot be set."""
+
+    if TYPE_CHECKING:
+        model: Model
+
+    def _function(self, name: str) -> Function:
+        """Return the function of this algorithm, made at first use."""
+        if name.startswith("_") or name not in table_of(self.model):
+            if hasattr(type(self), name) or name.startswith("_"):
+                return object.__getattribute__(self, name)  # type: ignore[no-any-return]  # its own error, not ours
+            raise AttributeError(self._unknown(name))
+        with importing:
+            from kinetree.functions.of_robot import robot_function
+
+        return self.__dict__.setdefault(name, robot_function(self.model, name))  # type: ignore[no-any-return]
+
+    def _unknown(self, name: str) -> str:
+        """Return what to say of an attribute that is not there."""
+        return unknown_attribute(name, (n for n in dir(self) if not n.startswith("_")))
+
+    if not TYPE_CHECKING:  # type checkers have the names of all functions from `Functions`, and find misspelt ones
+        __getattr__ = _function
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError(f"a {type(self).__name__} does not change, {name!r} cannot be set: {self._instead}")
+
+    def __delattr__(self, name: str) -> NoReturn:
+        raise AttributeError(f"a {type(self).__name__} does not change, {name!r} cannot be deleted")
+
+    _instead = "make another one"
+    """What to do instead of setting an attribute."""
+
+    def __dir__(self) -> Iterable[str]:
+        return sorted({*super().__dir__(), *table_of(self.model)})
+
+    def warmup(self, *names: str, batch: bool = False, **options: Any) -> Self:
+        """Compile functions ahead of their first call, or load them from the disk cache; return this object.
+
+        Parameters
+        ----------
+        *names : str
+            Which ones; if none is named, all that need no option such as a frame (a few seconds for an arm).
+        batch : bool
+            Also the code for batches.
+        **options
+            The options of the calls to come, such as ``frame="panda_hand"``, for every function that is named.
+
+        Raises
+        ------
+        ArgumentError
+            If there is no function of that name, or one needs an option that is not given.
+        """
+        table = table_of(self.model)
+        for name in names or (name for name, a in table.items() if not a.needs_option):
+            if name not in table:
+                raise ArgumentError(unknown_name("function", name, table))
+            getattr(self, name).warmup(batch=batch, **options)
+        return self
+
 
 T = TypeVar("T")
 
@@ -42,6 +105,32 @@ def named_configuration(model: Model, name: str, q: ArrayLike) -> Array:
                 )
     array.flags.writeable = False
     return array
+
+
+def combined(model: Model, body: Body) -> JointSpring:
+    """Return the one spring that a joint of one degree of freedom and those that follow it are together."""
+    springs = [other.spring for other in model.bodies if other.v_index == body.v_index and other.spring.stiffness]
+    if len(springs) < 2:
+        return springs[0] if springs else body.spring
+    total = sum(s.stiffness for s in springs)
+    return JointSpring(total, sum(s.stiffness * s.rest for s in springs) / total)
+
+
+def _stiffness(model: Model) -> Array:
+    """Return the stiffness at each entry of v."""
+    values = np.zeros(model.nv)
+    for body in model.leading:
+        values[list(body.v_index)] = combined(model, body).stiffness
+    return values
+
+
+def _rest_positions(model: Model) -> Array:
+    """Return the configuration in which the springs are relaxed."""
+    values = np.empty(model.nq)
+    for body in model.leading:
+        rest = combined(model, body).rest if body.has_one_coordinate else body.joint.neutral()
+        values[list(body.q_index)] = rest
+    return values
 
 
 class _of_model(property, Generic[T]):  # noqa: N801  (used like property)
@@ -139,9 +228,9 @@ class BaseRobot(WithFunctions, RobotFunctions):
     )
     damping = _resistance("damping", "Viscous friction (nv,), followers' included (N·m·s, N·s/m).")
     friction = _resistance("friction", "Coulomb friction (nv,), followers' included (N·m, N).")
-    stiffness = _of_model(springs.stiffness, "Stiffness of springs (nv,), followers' included (N·m/rad, N/m).")
+    stiffness = _of_model(_stiffness, "Stiffness of springs (nv,), followers' included (N·m/rad, N/m).")
     rest_positions = _of_model(
-        springs.rest_positions, "Configuration (nq,) in which springs are relaxed; 0, or neutral, where there are none."
+        _rest_positions, "Configuration (nq,) in which springs are relaxed; 0, or neutral, where there are none."
     )
     lower_limits = _limit("lower", "q", "Lowest positions (nq,), −inf where there is no limit (rad, m).")
     upper_limits = _limit("upper", "q", "Highest positions (nq,), inf where there is no limit (rad, m).")

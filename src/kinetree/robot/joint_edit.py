@@ -13,8 +13,8 @@ from kinetree.errors import ArgumentError, ModelError
 from kinetree.model import Body, JointLimits, JointSpring, Model
 from kinetree.model.body import ONE_HAS_SPRINGS
 from kinetree.model.mimic import Follows, narrowed, spring_at_leader
+from kinetree.robot.base import combined
 from kinetree.robot.edit import R, changed
-from kinetree.robot.springs import combined
 from kinetree.validation import Array, real_array
 
 Values: TypeAlias = "ArrayLike | Mapping[str, ArrayLike]"

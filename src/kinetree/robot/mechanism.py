@@ -13,10 +13,9 @@ from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.types import Constraint
 from kinetree.constraints.types.slot import slot_values
 from kinetree.errors import ArgumentError
-from kinetree.robot.base import OPEN_LOOPS
+from kinetree.robot.base import OPEN_LOOPS, WithFunctions
 from kinetree.robot.robot import Robot
 from kinetree.robot.signatures import MechanismFunctions
-from kinetree.robot.value import WithFunctions
 from kinetree.signatures import told
 from kinetree.validation import Array, as_number
 

@@ -11,12 +11,12 @@ from kinetree.signatures import told
 if TYPE_CHECKING:
     from kinetree.functions import of_user
     from kinetree.robot import configurations as named
-    from kinetree.robot import edit, joint_edit, joints, locking, table, urdf
+    from kinetree.robot import edit, joint_edit, joints, table, urdf
 else:
-    named, edit, joint_edit, joints, locking, table, urdf, of_user = (
+    named, edit, joint_edit, joints, table, urdf, of_user = (
         lazy_methods(f"kinetree.{module}", told)
         for module in (
-            *("robot.configurations", "robot.edit", "robot.joint_edit", "robot.joints", "robot.locking"),
+            *("robot.configurations", "robot.edit", "robot.joint_edit", "robot.joints"),
             *("robot.table", "robot.urdf", "functions.of_user"),
         )
     )
@@ -40,7 +40,7 @@ class Robot(BaseRobot):
     with_inertia = edit.with_inertia
     with_inertial_parameters = edit.with_inertial_parameters
     with_frame = edit.with_frame
-    lock = locking.lock
+    lock = edit.lock
     attach = edit.attach
     compile = of_user.compile
     to_urdf = urdf.to_urdf

@@ -26,10 +26,7 @@ LARGEST = 1 << 16
 
 
 class Bound:
-    """A simulation in memory of its own, into which what a call gives is written.
-
-    A short one, of which only q and v are kept, is one call of the kernel; others run as they always do.
-    """
+    """A simulation in memory of its own, into which calls write what they give; a short one is one kernel call."""
 
     def __init__(self, simulation: Simulation) -> None:
         s = self._made = simulation

@@ -10,12 +10,13 @@ import numpy as np
 
 from kinetree.errors import ArgumentError, warn_user
 from kinetree.integrators import INTEGRATORS, StopReason
+from kinetree.integrators.adaptive import entry, select_all
 from kinetree.model import Model
 from kinetree.motions.states import Happened
 from kinetree.options import count, option, value
 from kinetree.runtime.function import Function
 from kinetree.scalars.column import Column
-from kinetree.scalars.functions import Scalar, select, select_less
+from kinetree.scalars.functions import Scalar, larger, select, select_less
 from kinetree.scalars.loops import repeat
 from kinetree.simulation.controllers import checked_arguments
 from kinetree.simulation.given import Times
@@ -155,11 +156,10 @@ def located(
 ) -> dict[str, Any]:
     """Return what is carried after a step whose events are located by bracketing, each to `HALVINGS` at most.
 
-    Where conditions change their signs, the step is done again as far as a part of it, by the integrator itself: the
-    state of an event is one that the integrator reaches, exact to its order. One loop does it all, the whole step
-    first, so that compiled code has one step; of most steps this is the only iteration. `advance` leads from a part of
-    the step to q, v and memory after it, `conditions` from a part, q and v to the numbers of all events; `going` is 0
-    for a robot that has stopped.
+    Where conditions change their signs, the step is done again as far as a part of it, so that the state of an event is
+    one that the integrator reaches. One loop does it all, the whole step first: compiled code has one step. `advance`
+    leads to q, v and memory after a part of it, `conditions` to the numbers of all events; `going` is 0 for a robot
+    that has stopped.
     """
     before, number, nq = given["event_values"], len(events), len(given["q"])
     size = nq + len(given["v"])
@@ -168,15 +168,15 @@ def located(
         q, v, memory = advance(s.part)
         found = conditions(s.part, q, v)
         whole = s.event < -0.5
-        values = _chosen(whole, found, s.values)
-        end_q, end_v = _chosen(whole, q, s.q), _chosen(whole, v, s.v)
+        values = select_all(whole, found, s.values)
+        end_q, end_v = select_all(whole, q, s.q), select_all(whole, v, s.v)
         crossed = [e.crosses(x, y) for e, x, y in zip(events, before, values, strict=True)]
 
-        value, first = _pick(found, s.event), _pick(before, s.event)
+        value, first = entry(found, s.event), entry(before, s.event)
         beyond = ((first < 0.0) & (value >= 0.0)) | ((first > 0.0) & (value <= 0.0))
         low, high = select(beyond, s.low, s.part), select(beyond, s.part, s.high)
         value_low, value_high = select(beyond, s.value_low, value), select(beyond, value, s.value_high)
-        state = _chosen(beyond, [*q, *v], s.state)
+        state = select_all(beyond, [*q, *v], s.state)
         room = s.room / 2.0
         done = select(whole, 1.0, select_less(2.0**-HALVINGS, high - low, 0.0, 1.0))
 
@@ -189,10 +189,10 @@ def located(
             event = select((crossed[k] > 0.5) & (s.event < k - 0.5), float(k), event)
         event = select_less(0.5, done, event, s.event)
         low, high, room = (select_less(0.5, done, x, y) for x, y in ((0.0, low), (1.0, high), (1.0, room)))
-        value_low = select_less(0.5, done, _pick(before, event), value_low)
-        value_high = select_less(0.5, done, _pick(values, event), value_high)
+        value_low = select_less(0.5, done, entry(before, event), value_low)
+        value_high = select_less(0.5, done, entry(values, event), value_high)
         return _Search(
-            event, inside(low, high, value_low, value_high, room), end_q, end_v, _chosen(whole, memory, s.memory),
+            event, inside(low, high, value_low, value_high, room), end_q, end_v, select_all(whole, memory, s.memory),
             values, low, high, value_low, value_high, room,
             [select_less(0.5, done, x, y) for x, y in zip([*end_q, *end_v], state, strict=True)], parts, states,
         )  # fmt: skip
@@ -215,7 +215,7 @@ def _after(events: Sequence[Event], given: Mapping[str, Any], s: _Search, size: 
     for k, event in enumerate(events):
         if event.stop:
             earlier = (s.parts[k] <= 1.0) & ((s.parts[k] < part) | (sum(stopped) < 0.5))
-            part, state = select(earlier, s.parts[k], part), _chosen(earlier, states[k], state)
+            part, state = select(earlier, s.parts[k], part), select_all(earlier, states[k], state)
             stopped = [select(earlier, 1.0 if j == k else 0.0, x) for j, x in enumerate(stopped)]
     parts = [
         select((x <= part) & (stopped[k] > 0.5) if event.stop else x <= part, x, NEVER)
@@ -224,7 +224,7 @@ def _after(events: Sequence[Event], given: Mapping[str, Any], s: _Search, size: 
     log, rest = list[Scalar](), list(given.get("event_log", ()))
     for event, at, there in zip(events, parts, states, strict=True):  # the last one first
         own = [rest.pop(0) for _ in range(0 if event.stop else event.most * (1 + size))]
-        log += _chosen(at <= 1.0, [given["step"] + at, *there, *own[: -1 - size]], own) if own else ()
+        log += select_all(at <= 1.0, [given["step"] + at, *there, *own[: -1 - size]], own) if own else ()
     return {
         "q": Column(state[: len(s.q)]), "v": Column(state[len(s.q) :]), "memory": Column(s.memory),
         "step": given["step"] + part, "reason": sum(((FIRST_EVENT + k) * x for k, x in enumerate(stopped)), 0.0),
@@ -234,10 +234,9 @@ def _after(events: Sequence[Event], given: Mapping[str, Any], s: _Search, size: 
 
 
 def inside(low: Scalar, high: Scalar, value_low: Scalar, value_high: Scalar, room: Scalar) -> Scalar:
-    """Return where to look next between two places where a number has different signs.
+    """Return where to look next between two places where a number has different signs, as fast as a secant (ITP).
 
-    It gets there as fast as a secant where the number is smooth. After `HALVINGS` + 1 calls, with the room halved each
-    time from 1 on, it is as near as bisection gets in one call less.
+    The room is halved each time from 1 on: after `HALVINGS` + 1 calls it is as near as bisection gets in one call less.
 
     References: Oliveira and Takahashi, An enhancement of the bisection method average performance preserving minmax
     optimality, ACM Transactions on Mathematical Software 47 (2020).
@@ -248,31 +247,15 @@ def inside(low: Scalar, high: Scalar, value_low: Scalar, value_high: Scalar, roo
     toward = select_less(secant, middle, 1.0, -1.0)
     away, nudge = toward * (middle - secant), 0.2 * width * width
     nudged = select(nudge <= away, secant + toward * nudge, middle)
-    most = room - 0.5 * width
-    most = select_less(0.0, most, most, 0.0)
+    most = larger(0.0, room - 0.5 * width)
     return select(toward * (middle - nudged) <= most, nudged, middle - toward * most)
-
-
-def _pick(values: Sequence[Scalar], number: Scalar) -> Scalar:
-    """Return the value of this number, the first one for numbers below and the last one for those above."""
-    found = values[-1]
-    for k in reversed(range(len(values) - 1)):
-        found = select_less(number, k + 0.5, values[k], found)
-    return found
-
-
-def _chosen(condition: Any, x: Sequence[Scalar], y: Sequence[Scalar]) -> list[Scalar]:
-    return [select(condition, a, b) for a, b in zip(x, y, strict=True)]
 
 
 # -- what happened ---------------------------------------------------------------------------------------------------
 
 
 class History:
-    """What happened in a simulation, taken from the logs that come with its records.
-
-    What has been taken is replaced at once and as a whole, wherever Ctrl-C comes.
-    """
+    """What happened in a simulation, from the logs that come with records; replaced at once, wherever Ctrl-C comes."""
 
     def __init__(self, model: Model, events: tuple[Event, ...], lead: tuple[int, ...], times: Times) -> None:
         self._found: list[Happened] = []

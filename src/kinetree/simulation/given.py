@@ -43,34 +43,28 @@ FIELDS = ("active", "restitution", "friction", "slots", "row_motion")
 def as_given(name: str, value: Any, shape: tuple[int, ...], lead: tuple[int, ...], over_time: bool = False) -> Array:
     """Return what is given for n states as an array (n, entries), or (n, steps, entries) where it changes.
 
-    It changes from step to step where it has one axis more than the states have, or where that is said: then the axis
-    before the entries is that of the steps, whether there are axes of states before it or not.
+    It does where it has one axis more than the states have, or where that is said, which may be for all of them.
     """
     array = real_array(name, value, *shape)
     axes = array.ndim - len(shape)
     changes = over_time or axes == len(lead) + 1
-    if axes < changes or not _fits(array.shape[: axes - changes], lead):
+    own_axes = array.shape[axes - changes :]
+    try:
+        if axes < changes:
+            raise ValueError("there is no axis of steps")
+        wide = array if array.shape == (*lead, *own_axes) else np.broadcast_to(array, (*lead, *own_axes))
+    except ValueError:
         many = f"; the same over time for all is {(*(1,) * len(lead), 'steps', *shape)}" if lead else ""
         constant = f"{(*lead, *shape)}, or over time " if not over_time else ""
         raise ArgumentError(
             f"{name} has shape {array.shape}; q and v have the leading axes {lead}, so it takes {constant}"
             f"{(*lead, 'steps', *shape)}{many}"
-        )
+        ) from None
     check_finite(name, array)
-    own_axes = array.shape[axes - changes :]
-    wide = array if array.shape == (*lead, *own_axes) else np.broadcast_to(array, (*lead, *own_axes))
     flat = np.ascontiguousarray(wide)
     return (flat if flat.flags.aligned else flat.copy()).reshape(
         math.prod(lead), *own_axes[: int(changes)], math.prod(shape)
     )
-
-
-def _fits(axes: tuple[int, ...], lead: tuple[int, ...]) -> bool:
-    """Return whether leading axes broadcast to these."""
-    try:
-        return not axes or axes == lead or np.broadcast_shapes(axes, lead) == lead
-    except ValueError:
-        return False
 
 
 def check_finite(name: str, array: Array) -> None:
@@ -98,10 +92,7 @@ def start(robot: Robot | Mechanism, q: Any, v: Any) -> tuple[dict[str, Array], t
 
 
 def state(robot: Robot | Mechanism, q: Any, v: Any) -> tuple[Any, Any, float | None, End | None]:
-    """Return q, v and the time of what is given as q, and where the trajectory ended that is gone on from.
-
-    A part of a trajectory, or one from a file, has its states only.
-    """
+    """Return q, v and the time of what is given as q, and where the trajectory ended that is gone on from, if any."""
     if isinstance(q, str):
         return (robot if isinstance(robot, Robot) else robot.tree).configuration(q), v, None, None
     if not isinstance(q, Trajectory | State):
@@ -135,8 +126,7 @@ def check_configurations(model: Model, q: Array) -> None:
 class Times(NamedTuple):
     """A number of steps of one length: step k, counted from 0, begins at ``(first + k) dt + rest``.
 
-    A beginning at a multiple of dt, to rounding, is that multiple: so two simulations, of which the second goes on
-    where the first one ends, have the times of one.
+    A beginning at a multiple of dt, to rounding, is that multiple: a simulation that goes on has the times of one.
     """
 
     dt: float
@@ -188,8 +178,7 @@ def times(dt: Any, duration: Any, steps: Any, counted: Mapping[str, int], t0: An
 def physics(model: Model, joints: object, inputs: Iterable[Any]) -> tuple[str, JointFriction, str]:
     """Return which limits count (see `System.limits`), which friction, and the integrator where none is chosen.
 
-    Friction is the robot's own choice, if it has made one; that of which the figures are given counts whatever is
-    chosen. Where it counts it may be stiff, and is taken at the end of a step.
+    Friction is the robot's own choice, if it has made one, and counts where its figures are given; it may be stiff.
     """
     parts = joints.replace(",", " ").split() if isinstance(joints, str) else joints
     parts = list(parts) if isinstance(parts, Iterable) else [None]

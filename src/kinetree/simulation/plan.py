@@ -12,8 +12,7 @@ import numpy as np
 
 from kinetree.errors import LimitWarning, warn_user
 from kinetree.lazy import cached_property
-from kinetree.motions.quantities import read_only
-from kinetree.motions.states import End
+from kinetree.motions.states import End, read_only
 from kinetree.robot.limits import beyond
 from kinetree.robot.robot import Robot
 from kinetree.runtime.function import Function
@@ -121,10 +120,7 @@ class Planned:
         return {"dt": clock.dt, "t0": clock.rest, "begin": clock.first, "period": self.period, "since": since}
 
     def check_start(self) -> None:
-        """Raise where constraints do not hold at the beginning; warn where joints are beyond their stops.
-
-        They may be where the simulation goes on from another one: stops give way.
-        """
+        """Raise where constraints do not hold at the beginning; warn where joints begin beyond stops."""
         q = self.arrays["q"]
         if self.loops and not isinstance(self.robot, Robot):
             check_closed(self.robot, self.loops, q, self.arrays, self.times.of(0))

@@ -37,10 +37,7 @@ class _Turn(NamedTuple):
 
 @dataclass
 class Rollout:
-    """Many steps of n robots.
-
-    What has been done is replaced at once (see `_finish`), so that it fits together wherever Ctrl-C comes.
-    """
+    """Many steps of n robots; what has been done is replaced at once, and fits together wherever Ctrl-C comes."""
 
     step: Function  # from what is carried and given to the next values of what is carried
     carried: dict[str, Array]  # (n, size): present values, replaced by those after the last piece
@@ -58,10 +55,7 @@ class Rollout:
         self.records, self.carried, self.done = records, self.first, 0
 
     def run(self, steps: int, every: int, hold: Callable[[], None] | None = None, period: int = 1) -> Iterator[None]:
-        """Run all steps and yield after each piece: some records, or a part of the way to one.
-
-        `hold` is called once a period, before its first step. Where all robots have stopped it ends at once.
-        """
+        """Run steps until all robots have stopped, yielding after each piece; `hold` is called first in each period."""
         most = 64
         while (done := self.done) < steps:
             left, to_record = steps - done, every - done % every

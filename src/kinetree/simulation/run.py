@@ -70,14 +70,13 @@ def run(s: Planned) -> Trajectory:
         start["memory"][...] = memory(s)
     observed = s.plan._replace(events=()).carried(s.robot.model) if {"a", "tau", "f"} & {*kept} else {}
     seen = ({*observed} - {"memory", "reason", "q", "v"}) | ({"memory"} if _impulses(s) else set())
-    records = {name: np.empty((n, rows, start[name].shape[1])) for name in seen}
-    for name in ("q", "v"):
-        kept[name][:, 0] = start[name]
-        records[name] = kept[name][:, 1:]
-    first = {name: start[name].copy() for name in records}
-    rollout = Rollout(s.step, start, s.given, records, {name: start[name] for name in LOGS if name in start})
+    known = {name: np.empty((n, 1 + rows, start[name].shape[1])) for name in seen} | {x: kept[x] for x in ("q", "v")}
+    for name, array in known.items():
+        array[:, 0] = start[name]
+    records, logs = {name: x[:, 1:] for name, x in known.items()}, {x: start[x] for x in LOGS if x in start}
+    rollout = Rollout(s.step, start, s.given, records, logs)
     history = History(s.robot.model, s.plan.events, s.lead, s.times)
-    hold = s.callback and functools.partial(_hold, s, s.callback, rollout, first)
+    hold = s.callback and functools.partial(_hold, s, s.callback, rollout, known.get("held"))
     shown = time.perf_counter()
     try:
         for _ in rollout.run(total, every, hold, s.period):
@@ -85,12 +84,12 @@ def run(s: Planned) -> Trajectory:
             if s.progress is not None and (rollout.done == total or time.perf_counter() - shown > PIECE_SECONDS / 2):
                 s.progress(rollout.done, total)
                 shown = time.perf_counter()
-        return _trajectory(s, kept, rollout, first, history)
+        return _trajectory(s, kept, rollout, known, history)
     except KeyboardInterrupt:
-        raise SimulationInterrupted(_trajectory(s, kept, rollout, first, history)) from None
+        raise SimulationInterrupted(_trajectory(s, kept, rollout, known, history)) from None
 
 
-def _hold(s: Planned, callback: Callable[..., Any], rollout: Rollout, first: dict[str, Array]) -> None:
+def _hold(s: Planned, callback: Callable[..., Any], rollout: Rollout, recorded: Array | None) -> None:
     """Call a controller in Python, and hold its joint forces from now on; those of a robot that has stopped stay."""
     lead, done, carried = s.lead, rollout.done, rollout.carried
     q, v, held = carried["q"].reshape(*lead, -1).copy(), carried["v"].reshape(*lead, -1).copy(), carried["held"]
@@ -100,21 +99,18 @@ def _hold(s: Planned, callback: Callable[..., Any], rollout: Rollout, first: dic
         held[...] = tau.reshape(held.shape)
     else:
         np.copyto(held, _joint_forces(tau, shape).reshape(held.shape), where=moving)
-    if done % s.record.every == 0 and "held" in first:  # what is applied from this record on
-        row = done // s.record.every
-        (rollout.records["held"][:, row - 1] if row else first["held"])[...] = held
+    if done % s.record.every == 0 and recorded is not None:  # what is applied from this record on
+        recorded[:, done // s.record.every] = held
 
 
 def _joint_forces(tau: Any, shape: tuple[int, ...]) -> Array:
     """Return what a controller in Python returned, for all robots."""
     if has_masked_entries(tau):
         raise ArgumentError(MASKED.format("controller: what it returned"))
-    try:
+    array = np.asarray(None)
+    with contextlib.suppress(ValueError):  # of rows of different lengths, and of axes that do not fit
         array = np.asarray(tau)
-    except ValueError:  # rows of different lengths
-        array = np.asarray(None)
-    if array.dtype.kind in "biuf" and array.shape[-1:] == shape[-1:]:
-        with contextlib.suppress(ValueError):
+        if array.dtype.kind in "biuf" and array.shape[-1:] == shape[-1:]:
             return np.broadcast_to(array.astype(np.float64, copy=False), shape)
     given = array.shape if array.ndim and array.dtype.kind in "biuf" else f"{tau!r:.100}"
     raise ArgumentError(f"controller: it returned {given}; joint forces of shape {shape} are needed")
@@ -124,7 +120,7 @@ def _joint_forces(tau: Any, shape: tuple[int, ...]) -> Array:
 
 
 def _trajectory(
-    s: Planned, kept: dict[str, Array], rollout: Rollout, first: dict[str, Array], history: History
+    s: Planned, kept: dict[str, Array], rollout: Rollout, known: dict[str, Array], history: History
 ) -> Trajectory:
     """Return what was kept of the steps that have been done."""
     done = rollout.done
@@ -135,9 +131,9 @@ def _trajectory(
     if _impulses(s):  # those of the steps that ended in the states that are kept, none at the beginning
         observed.remove("f")
         kept["f"][:, :1] = 0.0
-        kept["f"][:, 1:] = rollout.records["memory"][:, : rows - 1, : s.kept["f"]] / s.times.dt
+        kept["f"][:, 1:] = known["memory"][:, 1:rows, : s.kept["f"]] / s.times.dt
     if observed:
-        results = _observed(s, rollout, first, rows)
+        results = _observed(s, rollout, {name: x[:, :rows] for name, x in known.items()})
         for name in observed:
             kept[name][...] = getattr(results, name).reshape(kept[name].shape)
     return motion(s, kept, rollout.carried, done, history.end(rollout.carried))
@@ -200,8 +196,7 @@ def memory(s: Planned) -> Array | float:
 def _acting(s: Planned) -> str:
     """Return a digest of all that acts on the robots, but for what changes from step to step; "" if it is not known.
 
-    An integrator with steps of its own may have gone beyond the end of a simulation, under what acted in it. Impulses,
-    with which a solution begins, are good to begin with whatever acts.
+    An integrator may have gone beyond the end under it; impulses, with which a solution begins, are good whatever acts.
     """
     if s.plan.integrator.impulses or not s.digest:
         return s.digest
@@ -228,17 +223,13 @@ def _impulses(s: Planned) -> bool:
     return "f" in s.kept and s.plan.integrator.impulses
 
 
-def _observed(s: Planned, rollout: Rollout, first: dict[str, Array], rows: int) -> Any:
+def _observed(s: Planned, rollout: Rollout, known: dict[str, Array]) -> Any:
     """Return the joint forces and accelerations in the states that are kept."""
     function, carried, given = remembered(s.robot, observer, s.plan._replace(events=())), rollout.carried, s.given
-    values = {}
-    for port in function.spec.inputs:
-        if port.name in rollout.records:
-            record = rollout.records[port.name][:, : rows - 1]
-            values[port.name] = np.concatenate([first[port.name][:, None], record], axis=1)
-        else:
-            array = carried[port.name] if port.name in carried else given[port.name]
-            values[port.name] = array if array.ndim == 3 else array[:, None]
+    values = dict(known)
+    for name in (port.name for port in function.spec.inputs if port.name not in known):
+        array = carried[name] if name in carried else given[name]
+        values[name] = array if array.ndim == 3 else array[:, None]
     if s.plan.controller is not None and s.plan.sampled:
         # at the end, and at events that stop a robot, joint forces are those still held: no step begins there
         reason = carried["reason"]

@@ -128,10 +128,7 @@ class Plan(NamedTuple):
 
 
 def step_function(model: Model, plan: Plan) -> Function:
-    """Return one step: from what is carried and given to the next values of what is carried.
-
-    The loop over the steps looks whether these are finite (see `Rollout`); "trouble" is why they are not.
-    """
+    """Return one step: from what is carried and given to what is carried next; "trouble" is why that is not finite."""
 
     def evaluate(given: Mapping[str, Any], options: Mapping[str, Any]) -> Sequence[Any]:
         acting, following = _acting(model, plan, given)

@@ -35,8 +35,7 @@ def articulated(
 ) -> tuple[list[Scalar], list[Scalar]]:
     """Return a and τ from a at the prescribed joints and τ at the others: the three passes of RBDA Table 7.1.
 
-    The bias forces pA are those of bodies that move with the joint velocities and the prescribed accelerations only;
-    the accelerations a′ of pass 3 are what is left, so that ``c_J``, ``v × S q̇`` and gravity stand in pass 1 alone.
+    pA has the prescribed accelerations, ``c_J``, ``v × S q̇`` and gravity; a′ of pass 3 are the accelerations left.
     """
     refuse_singular(model, prescribed)
     states = [model.jcalc(i, q, v) for i in range(model.nb)]

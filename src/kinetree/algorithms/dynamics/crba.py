@@ -24,10 +24,7 @@ def crba(model: Model, q: Vector) -> Matrix:
 
 
 def crba_without(model: Model, q: Vector, branches: Collection[int]) -> Matrix:
-    """Return M(q) with zeros for the joints of branches: of bodies that are given with all that they carry.
-
-    The inner loop of Table 6.2, in which F goes to the base and leaves ``S·F`` at each joint, is that of `Columns`.
-    """
+    """Return M(q) with zeros for the joints of branches: of bodies that are given with all that they carry."""
     states = [model.jcalc(i, q) for i in range(model.nb)]
     Ic = [body.inertia for body in model.bodies]
     M: Matrix = [[0.0] * model.nv for _ in range(model.nv)]
@@ -40,7 +37,7 @@ def crba_without(model: Model, q: Vector, branches: Collection[int]) -> Matrix:
         M[l][k] = M[l][k] + x
 
     joints, loops = [body.v_index for body in model.bodies], path_lengths(model, branches) > UNROLLED
-    columns = Columns(model, states, joints, component, add, recording(*q), loops=loops)
+    columns = Columns(model, states, joints, component, add, recording(*q), loops=loops)  # the inner loop of Table 6.2
     for i in reversed(range(model.nb)):
         body = model.bodies[i]
         if body.parent != WORLD:

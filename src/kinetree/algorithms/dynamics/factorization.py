@@ -69,11 +69,7 @@ def factorised(model: Model, q: Vector) -> Factor:
 
 
 def ltdl(model: Model, M: Sequence[Vector]) -> Factor:
-    """Return the factors of a symmetric matrix with the sparsity of the model's M (RBDA Table 6.3).
-
-    That is read off the entries, with the couplings of mimic joints. From the leaves to the root there is no fill-in.
-    Many joints that carry each other are factorised by loops, as a dense matrix.
-    """
+    """Return the factors of a symmetric matrix with the sparsity of M (RBDA Table 6.3), by loops if it is large."""
     order = tuple(dict.fromkeys(k for body in model.bodies for k in body.v_index))
     if sum(sum(not is_zero(M[k][i]) for i in order[:n]) ** 2 for n, k in enumerate(order)) > UNROLLED_SQUARES:
         return _dense(order, M)
@@ -132,19 +128,10 @@ ARTICULATED = 80
 
 
 class BranchFactor:
-    """The factors of M with the interface of `Factor`: of the trunk as a matrix, of the branches as a recursion.
+    """The factors of M, without mimic joints, as `Factor`: of the trunk as a matrix, of branches as a recursion.
 
     ``L⁻ᵀ b`` is what the recursion leaves of b on the way to the base, its pivots are D, and ``L⁻¹`` is its way back
-    (RBDA Table 7.1): a branch of n joints takes O(n) operations and not O(n³), and vectors that are zero in it cost
-    what they cost in the trunk.
-
-    Parameters
-    ----------
-    model : Model
-        Without mimic joints.
-    q : sequence of scalars
-    branches : collection of int
-        Indices of the bodies of the branches, each with all that it carries.
+    (RBDA Table 7.1): a branch of n joints takes O(n) operations. It is given as the indices of its bodies.
     """
 
     def __init__(self, model: Model, q: Vector, branches: Collection[int]) -> None:
@@ -220,10 +207,7 @@ def _articulated(inertia: Inertia | ArticulatedInertia) -> ArticulatedInertia:
 
 
 def branch_factor(model: Model, q: Vector, moved: Collection[int]) -> Factor | BranchFactor:
-    """Return the factors of M for solutions of which most are zero but for the velocities that are `moved`.
-
-    The branches that carry none of these are left to the recursion where that takes fewer operations.
-    """
+    """Return the factors of M for b that are zero but at velocities `moved`; idle branches by the cheaper recursion."""
     refuse_singular(model)
     branches = [] if model.has_mimic_joints else [b for b in _idle_branches(model, moved) if _is_deep(model, b)]
     if not branches:
@@ -244,10 +228,7 @@ def _idle_branches(model: Model, moved: Collection[int]) -> list[list[int]]:
 
 
 def _is_deep(model: Model, branch: list[int]) -> bool:
-    """Return whether the recursion is cheaper: it takes some 80 operations a velocity of the branch or body below.
-
-    A velocity that s others carry takes s² and some, for its column of M and its row of L.
-    """
+    """Return whether the recursion is cheaper, at `ARTICULATED` a velocity, than s² for one that s others carry."""
     before: list[int] = []  # velocities that carry those of each body
     for body in model.bodies:
         carrying = body.parent

@@ -30,11 +30,10 @@ def articulated_model(model: Model, q: Vector) -> tuple[list[BodyState], dict[in
 
 
 def inverse_by_segments(model: Model, q: Vector) -> Matrix:
-    """Return ``M⁻¹``, whose column k is the response to a unit force at k alone.
+    """Return ``M⁻¹``, whose column k is the response to a unit force at k, with loops over forces (`Columns`).
 
-    The forces go to the base in loops (`Columns`). At a joint they leave ``a = D⁻¹ u + g·p`` with ``g = Ω U D⁻¹``,
-    where Ω is the mobility of the body that carries it. Where branches meet, forces ``p`` of joints of two of them
-    leave ``p·Ω p``.
+    At a joint a force p leaves ``a = D⁻¹ u + Ω U D⁻¹·p``, with the mobility Ω of the body that carries it; where
+    branches meet, forces of joints of two of them leave ``p·Ω p``.
     """
     states, pivots = articulated_model(model, q)
     mobility, g = _mobilities(model, states, pivots)
@@ -111,10 +110,7 @@ def inverse(factor: Factor) -> list[Row]:
 
 
 def articulated_inverse(model: Model, q: Vector) -> tuple[list[Row], dict[int, Scalar]]:
-    """Return the rows of L⁻¹ without their zeros, and D⁻¹, by the articulated-body recursion.
-
-    Row k is the recursion's response to a unit force at k alone: M is never formed, so that nothing cancels.
-    """
+    """Return the rows of L⁻¹ without zeros, and D⁻¹: responses of the recursion to unit forces; nothing cancels."""
     states = [model.jcalc(i, q) for i in range(model.nb)]
     pivots = {i: met for i, met, _ in articulated_bodies(model, states)}
     W: list[Row] = [{} for _ in range(model.nv)]

@@ -20,7 +20,7 @@ from kinetree.algorithms.dynamics.crba import crba
 from kinetree.algorithms.dynamics.passive_forces import friction_slopes, sprung
 from kinetree.glossary.symbols import Vector
 from kinetree.model import JointLimits, Model
-from kinetree.scalars.functions import Scalar, is_zero, select_less, sqrt
+from kinetree.scalars.functions import Scalar, is_zero, larger, select_less, smaller, sqrt
 
 SLOWEST, FASTEST = 2 * math.pi * 10, 2 * math.pi * 50
 """Bounds of the natural frequency ω of a stop (rad/s)."""
@@ -33,23 +33,19 @@ _TINY = 1e-30
 
 
 class Stop(NamedTuple):
-    """The stops of a joint in one state: its entry of v, k and ω, and how it meets them.
+    """The stops of a joint in one state."""
 
-    `beyond` is q less the nearest position within the limits, so negative below the lower one; `speed` is that at
-    which it goes further, and `size` is ``ω e + |y|``.
-    """
-
-    k: int
+    k: int  # its entry of v
     stiffness: Scalar
-    frequency: Scalar
-    beyond: Scalar
-    speed: Scalar
-    size: Scalar
+    frequency: Scalar  # ω
+    beyond: Scalar  # q less the nearest position within the limits, so negative below the lower one
+    speed: Scalar  # y, at which it goes further
+    size: Scalar  # ω e + |y|
 
     @property
     def factor(self) -> Scalar:
         """``max(0, 1 + 2 y / (ω e + |y|))``."""
-        return _positive(1.0 + 2.0 * self.speed / self.size)
+        return larger(0.0, 1.0 + 2.0 * self.speed / self.size)
 
 
 def limit_forces(model: Model, q: Vector, v: Vector) -> list[Scalar]:
@@ -98,12 +94,12 @@ def _stiffness(m: Scalar, limits: JointLimits) -> Scalar:
     travel = SHARE * (limits.upper - limits.lower)
     enough = limits.effort / travel if travel > 0.0 and math.isfinite(limits.effort) else 0.0
     low, high = m * SLOWEST**2, m * FASTEST**2
-    return select_less(low, enough, select_less(enough, high, enough, high), low)
+    return select_less(low, enough, smaller(enough, high), low)
 
 
 def _within(q: Scalar, limits: JointLimits) -> Scalar:
-    above = q if math.isinf(limits.lower) else select_less(q, limits.lower, limits.lower, q)
-    return above if math.isinf(limits.upper) else select_less(limits.upper, above, limits.upper, above)
+    above = q if math.isinf(limits.lower) else larger(q, limits.lower)
+    return above if math.isinf(limits.upper) else smaller(limits.upper, above)
 
 
 def saturated(model: Model, tau: Vector) -> list[Scalar]:
@@ -113,8 +109,7 @@ def saturated(model: Model, tau: Vector) -> list[Scalar]:
         most = body.limits.effort
         if body.has_one_coordinate and 0.0 < most < math.inf:
             (k,) = body.v_index
-            above = select_less(forces[k], -most, -most, forces[k])
-            forces[k] = select_less(most, above, most, above)
+            forces[k] = smaller(most, larger(forces[k], -most))
     return forces
 
 
@@ -137,7 +132,3 @@ def passive_damping(model: Model, q: Vector, v: Vector, *, limits: bool = False)
 
 def _magnitude(x: Scalar) -> Scalar:
     return select_less(0.0, x, x, -x)
-
-
-def _positive(x: Scalar) -> Scalar:
-    return select_less(0.0, x, x, 0.0)

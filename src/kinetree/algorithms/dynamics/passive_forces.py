@@ -61,10 +61,7 @@ def friction_forces(model: Model, v: Vector) -> list[Scalar]:
 
 
 def friction_slopes(model: Model, v: Vector) -> list[Scalar]:
-    """Return d with the friction forces ``d_k v_k``: of Coulomb friction ``f / sqrt(v² + s²)``, the slope of a chord.
-
-    That is never below the slope of the tangent: an implicit step with it slows down, and does not turn round.
-    """
+    """Return d of friction forces ``d_k v_k``: of Coulomb friction the slope of a chord, never below the tangent's."""
     slopes: list[Scalar] = [0.0] * model.nv
     s = model.friction.smoothing
     for body in model.bodies:

@@ -33,10 +33,9 @@ LARGEST_ERROR = 64 * UNIT
 def refuse_singular(model: Model, prescribed: Collection[str] = ()) -> None:
     """Raise `ModelError` if M, without the rows of the prescribed joints, is singular at every configuration.
 
-    A determinant that vanishes at a configuration without any pattern vanishes at all of them, with probability one.
-    There the articulated-body recursion runs on numbers that carry their rounding: a pivot within its own is nothing.
-    A tie between joints can only add to what they meet; whether it does, M itself must tell. Numbers that are not known
-    yet have no pattern either.
+    A determinant that vanishes at one without any pattern does at all, with probability one: there the articulated-body
+    recursion runs on numbers that carry their rounding. Whether a tie between joints adds to what they meet M must
+    tell.
     """
     regular: set[frozenset[str]] = model.__dict__.setdefault("_regular", set())  # with these joints prescribed
     if frozenset(prescribed) in regular:
@@ -82,11 +81,7 @@ def _bounded(block: Block, before: Block) -> Block:
 
 
 def _null_entries(model: Model, q: list[Scalar], prescribed: Collection[str]) -> set[int]:
-    """Return the indices of the velocities in the null space of M, all of whose entries carry their rounding E.
-
-    Both are scaled so that M has a diagonal of ±1: inertias may be of any size. Without an eigenvalue within ±|E|, M is
-    regular whatever the rounding.
-    """
+    """Return the velocities in the null space of M, scaled to a diagonal of ±1: eigenvalues within its rounding."""
     entries = [[parts(x) for x in row] for row in block(crba(model, q), velocities(model, prescribed))]
     M, E = np.moveaxis(np.reshape(entries, (model.nv, model.nv, 2)), -1, 0)
     null = np.abs(M.diagonal()) <= SURE * E.diagonal()

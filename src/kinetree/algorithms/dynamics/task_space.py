@@ -83,11 +83,10 @@ def on_last_body(path: Path, f: Force, reference: str) -> Force:
 
 
 class OperationalSpace(NamedTuple):
-    """The rows of a frame's Jacobian weighted by the mass matrix, made orthogonal.
+    """The rows of a frame's Jacobian weighted by the mass matrix, made orthogonal: of ``B = J L⁻¹ D^-½``, ``K B = Q``.
 
-    With ``M = LᵀDL`` and ``B = J L⁻¹ D^-½``: ``K B = Q`` with orthogonal rows, and E⁺ has the inverses of their squared
-    norms, 0 for directions in which the frame cannot move. So ``(J M⁻¹ Jᵀ)⁺ = (B Bᵀ)⁺ = Kᵀ E⁺ K``, and B Bᵀ is never
-    formed: that would lose half of the digits. With damping d, ``[B d]`` takes the place of B: ``(B Bᵀ + d²)⁻¹``.
+    E⁺ has the inverses of the squared norms of Q's rows, so that ``(J M⁻¹ Jᵀ)⁺ = Kᵀ E⁺ K``; B Bᵀ, which would lose half
+    of the digits, is never formed. With damping d, ``[B d]`` takes the place of B.
     """
 
     factor: Factor

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from kinetree.algorithms.recursions.path import Path, path_to
 from kinetree.model import WORLD, Model
-from kinetree.scalars.functions import Scalar, select_less, sqrt
+from kinetree.scalars.functions import Scalar, or_one, select_less, sqrt
 from kinetree.spatial import Motion, Transform
 from kinetree.spatial.turns import rotation_vector, turn_between
 from kinetree.spatial.vector import Mat3, Vec3
@@ -56,57 +56,32 @@ class Goal(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """An error of three coordinates, what moves it, and how curved it is.
-
-    Attributes
-    ----------
-    error : Vec3
-    columns : dict
-        ``J = −∂e/∂v`` by velocity index.
-    curvature : scalar
-        A bound of what ``JᵀJ`` lacks of the second derivative of ``½ e·e``, beside the length of e.
-    """
+    """An error of three coordinates, what moves it, and how curved it is."""
 
     error: Vec3
-    columns: dict[int, Vec3]
-    curvature: Scalar
+    columns: dict[int, Vec3]  # J = −∂e/∂v by velocity index
+    curvature: Scalar  # a bound of what JᵀJ lacks of the second derivative of ½ e·e, beside the length of e
 
 
 class Placed(NamedTuple):
-    """A frame in the world: its placement, its Jacobian's columns at its origin, and its accelerations.
-
-    Attributes
-    ----------
-    X : Transform
-    columns : dict
-        By velocity index.
-    linear, angular : scalar
-        Bounds of the accelerations of the origin and of the turning, at constant rates of the joints of length one.
-    turning : scalar
-        The sum of the squares of the columns' angular parts.
-    """
+    """A frame in the world: its placement, its Jacobian's columns at its origin, and its accelerations."""
 
     X: Transform
-    columns: dict[int, Motion]
-    linear: Scalar
-    angular: Scalar
-    turning: Scalar
+    columns: dict[int, Motion]  # by velocity index
+    linear: Scalar  # bounds of the accelerations of the origin, at constant rates of the joints of length one,
+    angular: Scalar  # and of the turning
+    turning: Scalar  # the sum of the squares of the columns' angular parts
 
 
 def goal_rows(
     model: Model, goal: Goal, target: Any, q: Sequence[Scalar], own_axes: bool, steps: Mapping[int, Scalar]
 ) -> list[Rows]:
-    """Return the errors of a goal's parts at q.
+    """Return the errors of a goal's parts at q, in the world's axes or, with `own_axes`, in those of the pose wanted.
 
-    A position's error is the place wanted less the origin, an orientation's the rotation vector that leads to the one
-    wanted, and that of an axis the rotation vector that leads it there the short way; all in the world's axes. To
-    first order in the error its rate is ``−J v``; since a rotation vector is an eigenvector of what is neglected, the
-    gradient ``Jᵀe`` of ``½ e·e`` is exact all the same. With `own_axes`, where coordinates are to have weights of
-    their own, errors are in the axes of the pose that is wanted, and the rates of rotation vectors are exact.
-    Columns are of velocities in the units of `steps`, and curvature counts those that are there.
-
-    A rotation vector bends on its own as well, by up to θ/4 beside the square of the rate, and its rate is up to π/2
-    times that of the rotation; where its coordinates count alike this makes ``½ e·e`` flatter, if anything.
+    To first order in the error its rate is ``−J v``; a rotation vector is an eigenvector of what is neglected, so the
+    gradient ``Jᵀe`` of ``½ e·e`` is exact. With `own_axes`, for weights of coordinates, its rate is exact as well.
+    Columns are in the units of `steps`. A rotation vector bends by up to θ/4 beside the square of its rate, which is up
+    to π/2 times that of the rotation.
     """
     placed = _frame(model, goal.frame, q, steps)
     X, columns = placed.X, placed.columns
@@ -130,11 +105,9 @@ def goal_rows(
 def _frame(model: Model, frame: str, q: Sequence[Scalar], steps: Mapping[int, Scalar]) -> Placed:
     """Return the placement of a frame in the world, and how its joints move it.
 
-    A rate of joint i turns what the joints j that come after it do to the frame: at constant rates d the origin
-    accelerates by ``Σ dᵢ dⱼ ωᵢ × Jⱼ``, over all pairs, where ωᵢ is the angular part of the column that is nearer to
-    the base. So ``|ωᵢ| |Jⱼ|`` bounds the entry of any matrix ``x·∂²p/∂q²`` beside the length of x, and the root of the
-    sum of their squares (Frobenius's norm) its eigenvalues: for a stretched arm, whose matrix it is, by little too
-    much. A turning has the pairs of different joints alone, half in each of two entries.
+    At constant rates d of the joints the origin accelerates by ``Σ dᵢ dⱼ ωᵢ × Jⱼ``, with ωᵢ of the joint that is nearer
+    to the base: the root of the sum of ``(|ωᵢ| |Jⱼ|)²`` (Frobenius's norm) bounds the eigenvalues of any ``x·∂²p/∂q²``
+    beside the length of x. A turning has the pairs of different joints alone, half in each of two entries.
     """
     path = path_to(model, frame, q)
     to_body = path.outward(Transform.identity())
@@ -164,7 +137,7 @@ def _frame(model: Model, frame: str, q: Sequence[Scalar], steps: Mapping[int, Sc
 def _rate(e: Vec3, half_cotangent: Scalar, w: Vec3) -> Vec3:
     """Return the rate of a rotation vector, negated, where what it leads from turns at w."""
     square = e.dot(e)
-    along = (1.0 - half_cotangent) / select_less(0.0, square, square, 1.0)
+    along = (1.0 - half_cotangent) / or_one(square)
     rate: Vec3 = w * half_cotangent + e.cross(w) * 0.5 + e * (along * e.dot(w))
     return rate
 
@@ -172,16 +145,14 @@ def _rate(e: Vec3, half_cotangent: Scalar, w: Vec3) -> Vec3:
 def _axis_rows(placed: Placed, point: Vec3, axis: Vec3) -> Rows:
     """Return the rotation vector that leads an axis of the frame the short way to where it points at a point.
 
-    Of the two that the axis and the direction wanted span, half a turn away, any will do.
-
-    The squared angle α between the axis, of rate u, and the direction, of rate w, bends beside α by up to
-    ``0.37 (u² + w²)`` more than its rows say (on a sphere: ``(1 + cos α)(α/sin α − 1) ≤ 0.37 α``), by the accelerations
-    of the frame, by half of ``|ω|²`` as the axis is carried round, and by ``(ṗ/ρ)²`` as the distance ρ changes.
+    The squared angle α between axis and direction, of rates u and w, bends beside α by up to ``0.37 (u² + w²)`` more
+    than its rows say (``(1 + cos α)(α/sin α − 1) ≤ 0.37 α``), by the frame's accelerations, by half of ``|ω|²`` as the
+    axis is carried round, and by ``(ṗ/ρ)²`` as the distance ρ changes.
     """
     X, columns = placed.X, placed.columns
     a, way = X.E.to_a(axis), point - X.r
     square = way.dot(way)
-    inverse = 1.0 / sqrt(select_less(0.0, square, square, 1.0))
+    inverse = 1.0 / sqrt(or_one(square))
     d = way * inverse
     e, between = turn_between(a, d), a + d  # the error has no part along the bisector, and its rate none to first order
     length = between.dot(between)

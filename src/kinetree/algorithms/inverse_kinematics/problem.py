@@ -12,7 +12,7 @@ from kinetree.algorithms.kinematics.manifold import reach, turning
 from kinetree.lazy import cached_property
 from kinetree.model import WORLD, Body, Model
 from kinetree.scalars.bounded import Bounds, within
-from kinetree.scalars.functions import Scalar, floor, select, select_less, sqrt
+from kinetree.scalars.functions import Scalar, floor, larger, select, select_less, smaller, sqrt
 from kinetree.scalars.linalg import norm
 from kinetree.scalars.sequences import prime_roots
 
@@ -82,58 +82,29 @@ Weights = Sequence[Sequence[Scalar]]
 
 
 class Errors(NamedTuple):
-    """Errors at a configuration, of each part of each goal in turn.
+    """Errors at a configuration, of each part of each goal in turn."""
 
-    Attributes
-    ----------
-    weighted : list
-        Three coordinates a part.
-    jacobian : list
-        The entries of its rows that can differ from zero.
-    squares : list
-        Of the length of each part's error, where only coordinates with a weight count.
-    curvatures : list
-        Of each part's error, see `Rows`.
-    weights : list
-        Of the errors' coordinates, with which all are angles.
-    """
-
-    weighted: list[Scalar]
-    jacobian: list[Scalar]
-    squares: list[Scalar]
-    curvatures: list[Scalar]
-    weights: list[Scalar]
+    weighted: list[Scalar]  # three coordinates a part
+    jacobian: list[Scalar]  # the entries of its rows that can differ from zero
+    squares: list[Scalar]  # of the length of each part's error, where only coordinates with a weight count
+    curvatures: list[Scalar]  # of each part's error, see `Rows`
+    weights: list[Scalar]  # of the errors' coordinates, with which all are angles
 
     def bend(self, x: Sequence[Scalar]) -> Scalar:
-        """Return a bound of the eigenvalues of ``Σ xᵢ ∂²eᵢ/∂q²``, in which e are the weighted errors.
-
-        For x = e it is what ``JᵀJ`` lacks of the second derivative of ``½ e·e``.
-        """
+        """Return a bound of the eigenvalues of ``Σ xᵢ ∂²eᵢ/∂q²``, in which e are the weighted errors."""
         x = [w * x_i for w, x_i in zip(self.weights, x, strict=True)]
         return sum((c * norm(x[3 * i : 3 * i + 3]) for i, c in enumerate(self.curvatures)), 0.0)
 
 
 @dataclass(frozen=True)
 class Problem:
-    """Goals of a robot.
-
-    Attributes
-    ----------
-    model : Model
-    goals : tuple of Goal
-    fixed : tuple of str
-        Joints that stay where they are.
-    all_move : bool
-        Whether joints move that move no goal's frame.
-    hold : float
-        How much errors of loops count beside those of goals.
-    """
+    """Goals of a robot."""
 
     model: Model
     goals: tuple[Goal, ...]
-    fixed: tuple[str, ...] = ()
-    all_move: bool = False
-    hold: float = 1.0
+    fixed: tuple[str, ...] = ()  # joints that stay where they are
+    all_move: bool = False  # whether joints move that move no goal's frame
+    hold: float = 1.0  # how much errors of loops count beside those of goals
 
     @cached_property
     def closures(self) -> Closures:
@@ -232,10 +203,7 @@ class Problem:
         return J
 
     def bounds(self, q: Sequence[Scalar], dt: Scalar | None) -> Bounds:
-        """Return the bounds of a step from q, in `steps`; with a time for it velocity limits count too, and come first.
-
-        They do not contain zero where q is outside a limit.
-        """
+        """Return the bounds of a step from q, in `steps`; given a time those of velocity too, which come first."""
         found: list[tuple[Scalar, Scalar] | None] = []
         for body in self.moving:
             if len(body.v_index) > 1:
@@ -282,12 +250,10 @@ class Problem:
         return following
 
     def start(self, number: Scalar, seed: Scalar, q: Sequence[Scalar], unmet: Sequence[Scalar]) -> list[Scalar]:
-        """Return the start of this number, a sequence for each seed.
+        """Return the start of this number: driven joints that carry a part which is not met (1, others 0) begin anew.
 
-        Only driven joints begin anew, and only those that carry a part which is not met (1, others 0): limbs that have
-        arrived stay as they are, so that the chance of success does not fall with their number. The points are those
-        of a Kronecker sequence, multiples of square roots of primes modulo one (Richtmyer 1951), which fill the space
-        more evenly than random ones.
+        The points are multiples of square roots of primes modulo one (Richtmyer 1951), a sequence for each seed, which
+        fill the space more evenly than random ones.
         """
         found, roots = list(q), iter(prime_roots(2 * len(self.entries)))
         for j, body in enumerate(self.moving):
@@ -312,11 +278,11 @@ def _put(q: list[Scalar], body: Body, values: Sequence[Scalar], old: Sequence[Sc
             low: Scalar = body.limits.lower
             high: Scalar = body.limits.upper
             if math.isfinite(low):
-                low = low if old is None else select_less(old[i], low, old[i], low)
-                x = select_less(x, low, low, x)
+                low = low if old is None else smaller(old[i], low)
+                x = larger(x, low)
             if math.isfinite(high):
-                high = high if old is None else select_less(high, old[i], old[i], high)
-                x = select_less(high, x, high, x)
+                high = high if old is None else larger(high, old[i])
+                x = smaller(high, x)
         q[k] = x
 
 

@@ -1,4 +1,4 @@
-"""Steps: damped least squares within bounds, and the differential step that brings frames nearer."""
+"""Steps within bounds: the differential one that brings frames nearer, and descents from one start after another."""
 
 from __future__ import annotations
 
@@ -9,17 +9,13 @@ from typing import Any, NamedTuple
 from kinetree.algorithms.inverse_kinematics.problem import Problem, Weights, not_negative
 from kinetree.scalars.bounded import Bounds, is_within, least_within, pushed_out, within
 from kinetree.scalars.factorization import solve_positive
-from kinetree.scalars.functions import Scalar, select, select_less, sqrt
+from kinetree.scalars.functions import Scalar, larger, or_one, select, select_less, smaller, sqrt
 from kinetree.scalars.linalg import Matrix, Vector, dot, norm, times, transposed
 from kinetree.scalars.loops import recording, repeat
 
 
 def bounded_step(J: Matrix, e: Vector, damping: Scalar, bounds: Bounds, rest: Vector | None = None) -> list[Scalar]:
-    """Return the step d for which ``|J d − e|² + λ|d − rest|²`` is least within bounds around zero.
-
-    That is where it is least without bounds, or if this is beyond them, and only then computed, what an active set
-    method makes of it.
-    """
+    """Return d for which ``|J d − e|² + λ|d − rest|²`` is least within bounds, by active sets if it is not free."""
     n = len(bounds)
     rest = [0.0] * n if rest is None else rest
     free = least_squares(J, e, damping, [0.0] * n, rest)
@@ -34,10 +30,9 @@ def bounded_step(J: Matrix, e: Vector, damping: Scalar, bounds: Bounds, rest: Ve
 
 
 def near_step(J: Matrix, e: Vector, damping: Scalar, bounds: Bounds) -> list[Scalar]:
-    """Return a step within bounds around zero that makes ``|J d − e|² + λ|d|²`` small: cheap, where many are tried.
+    """Return d within bounds that makes ``|J d − e|² + λ|d|²`` small: cheap, where many are tried.
 
-    Entries at a bound that they are pushed against are held. If the best values of the others are not all within their
-    bounds, those that are not are held there, and what then is beyond is cut off.
+    Entries at a bound that they are pushed against are held, then those beyond one; what is still beyond is cut off.
     """
 
     def body(s: list[list[Scalar]]) -> list[list[Scalar]]:
@@ -56,8 +51,8 @@ def near_step(J: Matrix, e: Vector, damping: Scalar, bounds: Bounds) -> list[Sca
 def least_squares(J: Matrix, e: Vector, damping: Scalar, held: Vector, d: Vector) -> list[Scalar]:
     """Return d with the entries that are not held set to where the sum of squares is least.
 
-    ``d + Jᵀ (J Jᵀ + λ)⁻¹ r`` with J without the held columns, or ``d + (JᵀJ + λ)⁻¹ Jᵀ r``, whichever is smaller;
-    r is what d leaves.
+    By the smaller of two systems: ``d + Jᵀ (J Jᵀ + λ)⁻¹ r`` with J without the held columns, or ``d + (JᵀJ + λ)⁻¹ Jᵀ
+    r``; r is what d leaves.
     """
     m, n = len(J), len(d)
     r = [e_i - x for e_i, x in zip(e, times(J, d), strict=True)]
@@ -106,19 +101,11 @@ def step(
     """Return a step of damped least squares within the limits of position and, in the time dt, of velocity.
 
     ``min |J d − g e|² + (λ + μ) |d|²`` with ``μ = c B(g e)``, where B(x) bounds the eigenvalues of ``Σ xᵢ ∂²eᵢ/∂q²``,
-    which least squares leave out. They matter where goals are out of reach, and so J has lost rank: the squared error
-    has ``JᵀJ + H`` there, ``|H| ≤ B(e)``, and a short step lowers it if twice the matrix of the step is larger, so for
-    any gain up to 2 if c is more than ½. With less a step leads to the other side of the best place, the next one
-    back, and so on for ever.
-
-    With a posture, to which d₀ leads, a second step keeps what the first does to the errors, and its pushes against
-    the limits, and is otherwise near ``p g d₀``: with ``μ = 0`` both together are ``min |J d − g e|² + λ |d − p g
-    d₀|²``. What the goals leave free is curved, by B(x) for the forces x of the goals that hold it against the pull to
-    the posture: a step that is shorter by ``1 + c B(x)`` does not pass what is nearest to the posture, and back, for
-    ever. Where joints at their limits make these forces larger, what is left of the step is cut once more.
-
-    A joint that is outside a limit goes back as fast as it may; that part of the step is given, the rest is sought:
-    J times the given part is taken from ``g e``, also in B.
+    which least squares leave out. Where goals are out of reach J has lost rank, and with c below ½ steps would lead to
+    and fro about the best place for ever. With a posture, to which d₀ leads, a second step keeps what the first does to
+    the errors and its pushes against limits, and is otherwise near ``p g d₀``, shorter by ``1 + c B(x)`` for the forces
+    x of the goals that hold it. A joint outside a limit goes back as fast as it may: J times that is taken from ``g
+    e``.
     """
     q, gain = problem.unit(q), not_negative(gain)
     targets = [goal.prepared(target) for goal, target in zip(problem.goals, targets, strict=True)]
@@ -142,7 +129,7 @@ def step(
         rest = [x + straight * y + push / most for x, y, push in zip(d, slowed, pushes, strict=True)]
         towards = bounded_step(J, reached, least, around, rest)
         bent = part * found.bend([(x - y) / least for x, y in zip(times(J, towards), reached, strict=True)])
-        share = 1.0 / select_less(bent, 1.0, 1.0, bent)
+        share = 1.0 / larger(bent, 1.0)
         d = [within(x + share * (y - x), bound) for x, y, bound in zip(d, towards, around, strict=True)]
     d = [x + y for x, y in zip(d, back, strict=True)]
     stays = select(dt <= 0.0, 0.0, dt)  # NaN remains
@@ -160,12 +147,7 @@ def step(
 
 
 def _slowed(d0: Sequence[Scalar], width: Scalar, left: Scalar, size: Scalar) -> list[Scalar]:
-    """Return the step towards the posture, shorter where the goals' step leaves much of the errors' size.
-
-    Where goals are out of reach a direction is free within some width around the best place, and only there: so d₀
-    must not be longer than about that. What the posture alone keeps from the goals, in proportion to λ, does not count:
-    it bends less than λ damps.
-    """
+    """Return the step to the posture, no longer than the width around the best place where a direction is free."""
     bound = width * size
     factor = bound / (bound + left * norm(d0))
     return [select_less(0.0, left, factor, 1.0) * x for x in d0]
@@ -186,6 +168,141 @@ def _differences(problem: Problem, q: Sequence[Scalar], posture: Sequence[Scalar
 
 def _usable(damping: Scalar, jacobian: Sequence[Scalar]) -> Scalar:
     """Return a damping that keeps the equations solvable and finite, and NaN for a negative one."""
-    trace = dot(jacobian, jacobian)
-    least = LEAST_DAMPING * select_less(0.0, trace, trace, 1.0)
+    least = LEAST_DAMPING * or_one(dot(jacobian, jacobian))
     return within(not_negative(damping), (least, MOST_DAMPING))
+
+
+RATIO = 0.1
+"""What the ratio of the damping to the cost, or to ``tr JJᵀ``, begins with."""
+
+FLOOR = 1e-13
+"""The least damping, beside ``tr JJᵀ``: what keeps the equations solvable where the Jacobian loses rank."""
+
+PATIENCE = 3
+"""A descent is given up when so many steps one after another have lowered the cost by less than a hundredth."""
+
+MOST = 10**7
+"""Steps of all descents, whatever is asked for: some seconds."""
+
+
+class Options(NamedTuple):
+    """When the solution has been found, and when the search ends."""
+
+    position_tolerance: Scalar  # the largest error (m)
+    orientation_tolerance: Scalar  # (rad)
+    max_iterations: Scalar  # steps of one descent
+    restarts: Scalar  # how many other starts are tried
+    seed: Scalar  # which ones
+    dt: Scalar | None = None  # the time for one step (s), where velocity limits count
+
+
+class Found(NamedTuple):
+    """The best of all that was tried, in terms of the weighted errors, and how much was."""
+
+    q: list[Scalar]
+    converged: Scalar
+    position_error: Scalar
+    orientation_error: Scalar
+    iterations: Scalar
+    attempts: Scalar
+
+
+class _State(NamedTuple):
+    """What the loop carries: where the descent is, the best of all, and counts; flags are 1 or 0."""
+
+    q: list[Scalar]
+    e: list[Scalar]
+    J: list[Scalar]
+    squares: list[Scalar]
+    cost: Scalar
+    ratio: Scalar  # of the damping to the cost
+    idle: Scalar  # steps one after another that gained little
+    steps: Scalar  # of this descent
+    iterations: Scalar  # of all
+    attempt: Scalar
+    best: list[Scalar]
+    best_squares: list[Scalar]
+    best_cost: Scalar
+    done: Scalar
+
+
+def solve(problem: Problem, q0: Sequence[Scalar], targets: Sequence[Any], weights: Weights | None, o: Options) -> Found:
+    """Return the solution by Levenberg–Marquardt, in one loop: where a descent is given up the next start follows.
+
+    λ is in proportion to the cost, or far away to ``tr JJᵀ``: near a target that can be reached convergence is
+    quadratic (Yamashita and Fukushima 2001; Fan and Yuan 2005). A step that does not lower the cost is not taken.
+    """
+    start = problem.within(q0)
+    targets = [goal.prepared(target) for goal, target in zip(problem.goals, targets, strict=True)]
+    tolerances = [o.orientation_tolerance if turns else o.position_tolerance for turns in problem.angular]
+    squared = [x * x for x in tolerances]
+    movable = [any(carries) for carries in problem.carriers]
+
+    def body(s: _State) -> _State:
+        J, first = problem.rows(s.J), select_less(s.attempt, 0.5, 1.0, 0.0)
+        trace = or_one(dot(s.J, s.J))
+        damping = s.ratio * smaller(s.cost, trace) + FLOOR * trace
+        d = near_step(J, s.e, damping, problem.bounds(s.q, o.dt))
+        left = [a - b for a, b in zip(s.e, times(J, d), strict=True)]
+
+        unmet = [select(x <= limit, 0.0, 1.0) for x, limit in zip(s.squares, squared, strict=True)]
+        hope = sum((x for x, moves in zip(unmet, movable, strict=True) if moves), 0.0)
+        spent = select((s.idle >= PATIENCE) | (s.steps >= o.max_iterations), 1.0 - first, 0.0)
+        over = select((s.attempt <= o.restarts) & (hope > 0.5), 0.0, spent)
+        begins = select_less(0.5, first, 1.0, spent)
+
+        def chosen(flag: Scalar, new: Sequence[Scalar], old: Sequence[Scalar]) -> list[Scalar]:
+            return [select_less(0.5, flag, a, b) for a, b in zip(new, old, strict=True)]
+
+        trial = chosen(spent, problem.start(s.attempt, o.seed, s.q, unmet), problem.moved(s.q, d))
+        found = problem.errors(trial, targets, weights)
+        cost = dot(found.weighted, found.weighted)
+        met: Scalar = 1.0
+        for x, limit in zip(found.squares, squared, strict=True):
+            met = select(x <= limit, met, 0.0)
+        taken = select(cost < s.cost, 1.0, begins)
+        best = select((cost < s.best_cost) | (met > 0.5), 1.0 - over, first)
+        return _State(
+            q=chosen(taken, trial, s.q),
+            e=chosen(taken, found.weighted, s.e),
+            J=chosen(taken, found.jacobian, s.J),
+            squares=chosen(taken, found.squares, s.squares),
+            cost=select_less(0.5, taken, cost, s.cost),
+            ratio=select_less(0.5, begins, RATIO, _adapted(s.ratio, s.cost - cost, s.cost - dot(left, left))),
+            idle=select((cost < 0.99 * s.cost) | (begins > 0.5), 0.0, s.idle + 1.0),
+            steps=select_less(0.5, begins, 0.0, s.steps + 1.0),
+            iterations=s.iterations + (1.0 - begins),
+            attempt=s.attempt + select_less(0.5, over, 0.0, begins),
+            best=chosen(best, trial, s.best),
+            best_squares=chosen(best, found.squares, s.best_squares),
+            best_cost=select_less(0.5, best, cost, s.best_cost),
+            done=select_less(0.5, over, 1.0, met),
+        )
+
+    parts = len(squared)
+    none = [0.0] * parts
+    state = _State(
+        q=start, e=none * 3, J=[0.0] * len(problem.pattern), squares=none, cost=1.0, ratio=RATIO, idle=0.0, steps=0.0,
+        iterations=0.0, attempt=0.0, best=start, best_squares=none, best_cost=1.0, done=0.0,
+    )  # fmt: skip
+    end = repeat(body, state, until=lambda s: s.done > 0.5, most=MOST, like=_scalar(targets))
+    largest: dict[str, Scalar] = {"orientation": 0.0, "position": 0.0}
+    converged: Scalar = 1.0
+    for k, (x, limit) in enumerate(zip(end.best_squares, squared, strict=True)):
+        if k < len(problem.parts):  # loops come last
+            part = problem.parts[k][1]
+            largest[part] = select(x <= largest[part], largest[part], x)
+        converged = select(x <= limit, converged, 0.0)
+    errors = sqrt(largest["position"]), sqrt(largest["orientation"])
+    return Found(end.best, converged, *errors, end.iterations, end.attempt)
+
+
+def _scalar(x: Any) -> Scalar:
+    """Return the first of nested scalars."""
+    return _scalar(x[0]) if isinstance(x, list) else x
+
+
+def _adapted(ratio: Scalar, reduction: Scalar, predicted: Scalar) -> Scalar:
+    """Return the ratio of λ to the cost after a step that reduced the cost so, where the linear model had predicted."""
+    factor = select(reduction > 0.75 * predicted, 0.7, select(reduction < 0.25 * predicted, 8.0, 1.0))
+    return smaller(1e16, larger(ratio * factor, 1e-8))

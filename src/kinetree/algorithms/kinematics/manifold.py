@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from kinetree.algorithms.registry import Vector, algorithm
 from kinetree.model import WORLD, Model
-from kinetree.scalars.functions import Scalar, is_zero, select_less
+from kinetree.scalars.functions import Scalar, is_zero, larger
 from kinetree.scalars.linalg import norm
 
 
@@ -80,12 +80,10 @@ BERNOULLI = {1: 1 / 2, 2: 1 / 12, 4: -1 / 720, 6: 1 / 30240, 8: -1 / 1209600, 10
 
 
 def step_rate(model: Model, u: Vector, v: Vector, order: int = 8) -> list[Scalar]:
-    """Return the rate u̇ of a step, where ``q(t) = q0 ⊕ u(t)`` moves at the velocity v.
+    """Return the rate u̇ of a step, where ``q(t) = q0 ⊕ u(t)`` moves at the velocity v, in the child's axes.
 
-    The inverse of the exponential's derivative, ``u̇ = v + ½ [u, v] + 1/12 [u, [u, v]] − 1/720 ad_u⁴ v + …``, with the
-    terms up to ``ad_u`` to the power of `order` (10 at most). It is v itself where coordinates add. The series
-    converges for turns of less than 2π; what is left out begins with the next even power of ``u/2π``. The term of ½
-    has this sign because velocities are in the child's axes (in the parent's, it is minus).
+    The inverse of the exponential's derivative, ``u̇ = v + ½ [u, v] + 1/12 [u, [u, v]] − 1/720 ad_u⁴ v + …``, up to
+    ``ad_u`` to the power of `order` (10 at most); it converges for turns of less than 2π.
 
     References: Hairer, Lubich and Wanner, Geometric Numerical Integration, Lemma III.4.2.
     """
@@ -112,16 +110,12 @@ def turning(model: Model) -> tuple[bool, ...]:
 
 
 def reach(model: Model, ends: Iterable[tuple[int, Scalar]]) -> Scalar:
-    """Return the longest way along the tree, from joint to joint, to a joint or to one of the ends.
-
-    An end is the index of its body, and how far from the body's origin it is; ends in the world do not count. Where all
-    of them are at one place there is no length, and it is 1.
-    """
+    """Return the longest way along the tree, between joints and to ends (body, distance from it); 1 if it is 0."""
     ways: list[Scalar] = []
     for body in model.bodies:
         before = 0.0 if body.parent == WORLD else ways[body.parent]
         ways.append(before + norm([*body.X_T.r]))
     longest: Scalar = 0.0
     for way in [*ways, *(ways[i] + further for i, further in ends if i != WORLD)]:
-        longest = select_less(longest, way, way, longest)
+        longest = larger(longest, way)
     return 1.0 if is_zero(longest) else longest

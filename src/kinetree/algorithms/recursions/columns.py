@@ -21,25 +21,10 @@ Column = tuple[int, Force]
 class Columns:
     """Forces that begin at joints and go to the base, and leave something at each joint that they meet.
 
-    Leaves first, what has arrived at a body is sent on (`pass_on`), and then the forces that begin there (`begin`). In
-    straight-line code each goes all the way at once. In loops, for large trees, it goes to the end of its segment, a
-    few bodies in a row; what has arrived at the next segment goes through it together.
-
-    Parameters
-    ----------
-    model : Model
-    states : sequence of BodyState
-        Of all bodies.
-    joints : sequence of sequence of int
-        For each body the velocities of its joint, in the order in which forces meet them.
-    meet : callable
-        ``meet(j, n, F) -> (x, F)``: what a force leaves at velocity ``joints[j][n]``, and the force that goes on.
-    add : callable
-        It is given the velocity of a force, the one that it meets, and what it leaves there.
-    like : scalar
-        One that the forces depend on.
-    loops : bool
-        Whether to use loops.
+    Leaves first, what has arrived at a body is sent on (`pass_on`), and then the forces that begin there (`begin`): all
+    the way at once, or in loops, for large trees, to the end of a segment, a few bodies in a row. `joints` are the
+    velocities of each body's joint in the order in which forces meet them; ``meet(j, n, F)`` is what a force leaves at
+    ``joints[j][n]``, and the force that goes on; ``add(k, l, x)`` takes what a force of k leaves at l.
     """
 
     def __init__(
@@ -104,10 +89,7 @@ class Columns:
 
 
 def path_lengths(model: Model, without: Collection[int] = ()) -> int:
-    """Return how many velocities carry each velocity, itself included, in all: the entries of ``L⁻¹``.
-
-    Those of the bodies `without` are not counted.
-    """
+    """Return how many velocities carry each velocity, itself included, in all (entries of ``L⁻¹``), but of these."""
     lengths: list[int] = []
     for body in model.bodies:
         lengths.append(len(body.v_index) + (0 if body.parent == WORLD else lengths[body.parent]))
@@ -123,10 +105,7 @@ def _to_the_base(model: Model) -> list[list[int]]:
 
 
 def _through_segments(model: Model) -> list[list[int]]:
-    """Return for each body those of its segment that carry it, itself first.
-
-    Segments are made leaves first: a body with those that carry it, up to a branch and to `SEGMENT` velocities.
-    """
+    """Return for each body those of its segment that carry it, itself first: up to a branch, at most `SEGMENT`."""
     children = Counter(body.parent for body in model.bodies)
     ways: dict[int, list[int]] = {}
     for i in reversed(range(model.nb)):

@@ -21,10 +21,7 @@ class Link(NamedTuple):
 
 
 class Path(NamedTuple):
-    """The bodies that carry a frame, base first (κ(i) in RBDA), and the transform X from the last one to the frame.
-
-    A frame that is fixed to the world has no bodies. `Path()` leads to the world's own frame.
-    """
+    """The bodies that carry a frame, base first (κ(i) in RBDA), if any, and the transform X from the last to it."""
 
     links: tuple[Link, ...] = ()
     X: Transform = Transform.identity()
@@ -69,11 +66,7 @@ class Path(NamedTuple):
         return v_i, a_i
 
     def acceleration(self, a: Vector, reference: str, kind: str) -> Motion:
-        """Return the frame's "spatial" or "classical" acceleration in the reference.
-
-        The classical one does not transform like a motion: it is formed at the point that the reference names, in the
-        last body's axes or the world's.
-        """
+        """Return the "spatial" or "classical" acceleration in the reference; the latter is formed at its point."""
         v_i, a_i = self.motion(a)
         if kind == "spatial":
             return self.in_reference(a_i, reference)
@@ -104,10 +97,7 @@ class Path(NamedTuple):
 
 
 def path_to(model: Model, frame: str, q: Vector, v: Vector | None = None, point: Vector | None = None) -> Path:
-    """Return the path to the frame of this name, at the configuration q and the velocity v.
-
-    With a point, in the axes of the frame, it is the path to a frame that stands there, parallel to the named one.
-    """
+    """Return the path to the frame of this name, at q and v, or to one parallel to it at a point in its axes."""
     where = model.frame(frame)
     support = []
     i = where.body
@@ -129,8 +119,8 @@ def without_common(to_a: Path, to_b: Path) -> tuple[Path, Path]:
 def reference_transforms(ours: Path, theirs: Path, reference: str) -> tuple[list[Transform], list[Transform]]:
     """Return the transforms from the reference to the bodies of two paths with the same first parent.
 
-    The reference is the frame of `ours` ("body"), the frame of `theirs`, or ("aligned") the axes of the latter at the
-    origin of the former.
+    It is the frame of `ours` ("body"), that of `theirs`, or ("aligned") the axes of the latter at the origin of the
+    former.
     """
     if reference == "body":
         to_ours, root = ours.inward()

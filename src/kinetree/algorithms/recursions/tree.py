@@ -24,10 +24,9 @@ def body_velocities(model: Model, states: Sequence[BodyState]) -> list[Motion]:
 def body_motions(model: Model, states: Sequence[BodyState], a: Vector) -> Iterator[tuple[Motion, Motion]]:
     """Yield ``v_i`` and ``a_i`` in body coordinates: the outward half of RBDA Table 5.1.
 
-    ``v_i = iXλ v_λ + S_i ν_i`` and ``a_i = iXλ a_λ + S_i ν̇_i + c_J + v_i × v_J``, with an upward acceleration −g of the
-    base for gravity. Each body is observed from the inertial frame in which its origin is at rest (`at_rest`): the
-    mechanics are the same, and linear velocities vanish. The motions are yielded one body at a time, so that their
-    uses are traced next to them: compiled code then holds them in registers.
+    ``v_i = iXλ v_λ + S_i ν_i`` and ``a_i = iXλ a_λ + S_i ν̇_i + c_J + v_i × v_J``, with the base accelerated by −g, and
+    each body seen from where its origin is at rest (`at_rest`). One at a time, so that compiled code holds them in
+    registers.
     """
     motions: list[tuple[Motion, Motion]] = []
     base = Motion.zero(), Motion(Motion.zero().ang, -model.gravity)
@@ -48,10 +47,7 @@ def next_motion(body: Body, state: BodyState, v: Motion, a: Motion, acceleration
 
 
 def subspace_rates(model: Model, i: int, q: Vector, v: Vector) -> tuple[Motion, ...]:
-    """Return ``S̊_k``, the apparent rate of every column of body i's motion subspace; ``cJ = Σ S̊_k ν_k``.
-
-    Where S depends on q, dual numbers differentiate the joint's `jcalc` along its `integrate`.
-    """
+    """Return ``S̊_k``, apparent rates of body i's motion subspace, by dual numbers; ``cJ = Σ S̊_k ν_k``."""
     body = model.bodies[i]
     joint, q_i, zero = body.joint, [q[k] for k in body.q_index], [0.0] * len(body.v_index)
     S = joint.jcalc([Dual(x, 0.0) for x in q_i], zero).S
@@ -82,10 +78,7 @@ def inertia_rate(I: Inertia, v: Motion) -> Inertia:
 def composite_inertias(
     model: Model, states: Sequence[BodyState], v: Sequence[Motion] | None = None
 ) -> Iterator[tuple[int, Inertia]]:
-    """Yield every body i, leaves first, and its subtree's composite inertia, or its rate at v, in body coordinates.
-
-    The bodies are yielded one at a time, so that the uses of the sum are traced next to it, as in `body_motions`.
-    """
+    """Yield every body i, leaves first, and its subtree's composite inertia, or its rate at v, in body coordinates."""
     carried = [Inertia.zero()] * model.nb
     for i, body in reversed(list(enumerate(model.bodies))):
         Ic = carried[i] + (inertia_rate(body.inertia, v[i]) if v else body.inertia)
@@ -109,20 +102,14 @@ def from_first_body(model: Model, states: Sequence[BodyState]) -> list[Transform
 
 
 def from_first_origin(model: Model, states: Sequence[BodyState]) -> list[Transform]:
-    """Return the transforms to every body from the frame at the first body's origin with the world's axes.
-
-    Momenta about the centre of mass do not lose digits in this frame when the robot is far from the world's origin.
-    """
+    """Return the transforms to every body from the first one's origin with the world's axes: no digits are lost."""
     return _transforms(model, states, lambda X: (Transform(X.E, ZERO), Transform.translation(-X.r)))
 
 
 def _transforms(
     model: Model, states: Sequence[BodyState], choose: Callable[[Transform], tuple[Transform, Transform]]
 ) -> list[Transform]:
-    """Return the transforms to every body from a frame that depends on the first body's pose.
-
-    `choose` maps that body's transform from the world to its transform from the frame, and to the frame's to the world.
-    """
+    """Return the transforms to every body from a frame that `choose` makes of the first's, with that to the world."""
     X: list[Transform] = []
     world = Transform.identity()
     for body, state in zip(model.bodies, states, strict=True):
@@ -148,12 +135,9 @@ def articulated_bodies(
 ) -> Iterator[tuple[int, list[Pivot], ArticulatedInertia]]:
     """Yield every body i, leaves first, with its pivots and the inertia that its parent feels, in i's coordinates.
 
-    A joint of several degrees of freedom is eliminated column by column, like a chain of joints; the joints of the
-    prescribed bodies are rigid and have no pivots. The bodies are yielded one at a time, so that the uses of their
-    pivots are traced next to them: compiled code then holds them in registers.
-
-    Along S only the rotor's part remains, ``(IA − U D⁻¹ Uᵀ) S = U D⁻¹ I_rotor``, which is mostly nothing. It is set,
-    not computed: under a heavy load, what rounding would leave there is large against a light link.
+    A joint of several degrees of freedom is eliminated column by column, like a chain of joints; those of the
+    prescribed bodies are rigid. Along S only the rotor's part remains, ``(IA − U D⁻¹ Uᵀ) S = U D⁻¹ I_rotor``: it is
+    set, not computed, as under a heavy load rounding would be large against a light link.
     """
     IA = [ArticulatedInertia.rigid(body.inertia) for body in model.bodies]
     for i, body in reversed(list(enumerate(model.bodies))):

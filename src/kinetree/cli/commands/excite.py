@@ -11,7 +11,7 @@ from rich.markup import escape
 from kinetree.cli.motion import check_results, numbers, summary_of
 from kinetree.cli.options import load_robot, value_of
 from kinetree.cli.terminal import Working, console, print_files, print_json
-from kinetree.drawing.excitation import draw
+from kinetree.drawing.fit import draw
 from kinetree.drawing.panels import finish
 from kinetree.errors import listed
 from kinetree.excitation import Excitation, MotionLimits, Series

@@ -14,8 +14,8 @@ from rich.markup import escape
 from kinetree.cli.motion import Block, Motion, Summary, coordinates_of, open_motion
 from kinetree.cli.options import load_robot
 from kinetree.cli.terminal import Working, console, print_files, print_json
+from kinetree.drawing.motion import Picture
 from kinetree.drawing.panels import check_plot, finish
-from kinetree.drawing.torques import Picture
 from kinetree.errors import ArgumentError
 from kinetree.logs.saved import write_blocks
 from kinetree.output import check_output

@@ -12,7 +12,7 @@ from kinetree.constraints.pages import mechanism_algorithm
 from kinetree.constraints.system import ConstrainedSystem
 from kinetree.constraints.time_stepping import TIME_STEPPING, integrator_of, stepped
 from kinetree.glossary.symbols import FORWARDS
-from kinetree.integrators.step import LIMITS, OWN, held
+from kinetree.integrators.step import OWN, held
 from kinetree.scalars.column import Column
 from kinetree.spatial import Scalar
 
@@ -22,7 +22,7 @@ INTEGRATORS = tuple(name for name in OWN if name != "variational")
 @mechanism_algorithm(
     "step",
     outputs={"q": ("nq",), "v": ("nv",)},
-    options={"integrator": INTEGRATORS, "limits": LIMITS},
+    options={"integrator": INTEGRATORS},
     raises=SINGULAR,
     joint_space=True,
     group=taking("active", "restitution", "friction", "slots", "row_motion", "stick"),
@@ -59,7 +59,7 @@ def step(
 @mechanism_algorithm(
     "contact_step",
     outputs={"q": ("nq",), "v": ("nv",), "f": ("nrows",), "iterations": (), "dual": ()},
-    options={"integrator": tuple(TIME_STEPPING), "limits": LIMITS},
+    options={"integrator": tuple(TIME_STEPPING)},
     raises=SINGULAR,
     joint_space=True,
     ranges=FORWARDS,
