@@ -142,7 +142,7 @@ def is_rotation(value: Any) -> bool:
 
 
 def as_number(value: object) -> float:
-    """Return a real number as a float, infinite where it is too large for one; NaN of flags and of what is no number.
+    """Return a real number as a float, infinite where it is too large for one; NaN of flags and of what is not one.
 
     Examples
     --------

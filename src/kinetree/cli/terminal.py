@@ -21,8 +21,7 @@ from kinetree.tables import WIDE
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-PATIENCE = 1.0
-"""Seconds that work takes before a terminal shows it."""
+PATIENCE = 1.0  # seconds that work takes before a terminal shows it
 
 
 class _Console(Console):

@@ -22,23 +22,14 @@ from kinetree.validation import Array
 
 if TYPE_CHECKING:
     from kinetree.identification.parameters.base import BaseParameters
-    from kinetree.identification.parameters.terms import JointTerms
+    from kinetree.identification.parameters.regressor import JointTerms
     from kinetree.robot import Robot
 
-LAGS = 20
-"""Autocorrelations that are looked at."""
-
-LEVEL = 0.01
-"""Residuals are called white unless noise would be as correlated in less than this part of all cases."""
-
-STRONG = 0.95
-"""Correlations of two estimates from which on they are strongly correlated."""
-
-EXACT = 1e-6
-"""Residuals below this part of the spread of the forces are rounding, whatever they look like."""
-
-KEPT = 1 << 17
-"""Samples of which measured and predicted forces are kept."""
+LAGS = 20  # autocorrelations that are looked at
+LEVEL = 0.01  # residuals are called white unless noise would be as correlated in less than this part of all cases
+STRONG = 0.95  # correlations of two estimates from which on they are strongly correlated
+EXACT = 1e-6  # residuals below this part of the spread of the forces are rounding, whatever they look like
+KEPT = 1 << 17  # samples of which measured and predicted forces are kept
 
 
 class Compared(NamedTuple):
@@ -185,7 +176,7 @@ def _compared(rows: RegressionModel, part: Any, values: Array, sums: ResidualSum
     nv, before = rows.robot.nv, rows.base.of()
     measured, predicted = [np.zeros((0, nv))], [np.zeros((0, nv))]
     for columns, tau in rows.equations(part):
-        e, model = rows.residual(columns, tau, values), rows.predicted(columns, values[: len(before)])
+        e, model = tau - rows.predicted(columns, values), rows.predicted(columns, values[: len(before)])
         sums.add(e, e + model)
         old += ((e + model - rows.predicted(columns, before)) ** 2).sum(axis=0)
         measured.append((e + model)[:room])

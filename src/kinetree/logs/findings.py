@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from kinetree.errors import ArgumentError, warn_user
+from kinetree.errors import ArgumentError, listed, warn_user
 from kinetree.robot import Robot
 from kinetree.validation import Array
 
@@ -138,9 +138,10 @@ def made(checks: Iterable[Check], stage: Stage, evidence: Any) -> Findings:
     )
 
 
-def named(robot: Robot, there: Iterable[Any]) -> tuple[str, ...]:
-    """Return the names of the entries of v that are there."""
-    return tuple(name for name, is_there in zip(robot.v_names, there, strict=True) if is_there)
+def of_joints(names: Iterable[str], there: Iterable[Any], text: str, **figures: Any) -> Iterator[Found]:
+    """Yield what is found of some joints, if there are any; the text has their names in the place of {}."""
+    if joints := tuple(name for name, is_there in zip(names, there, strict=True) if is_there):
+        yield Found(text.format(listed(joints)), joints, figures)
 
 
 SLOW = 0.5
@@ -179,13 +180,8 @@ def saturated(seen: Recorded) -> Iterator[Found]:
     moves = np.append(np.diff(seen.q, axis=0).any(axis=1), True)
     tau = seen.tau[moves]
     parts = np.array([_at_an_end(x) for x in tau.T])
-    if (found := parts > SATURATED).any():
-        joints = named(seen.robot, found)
-        yield Found(
-            f"the forces of {', '.join(joints)} stay at their greatest or least value: is a sensor at its end?",
-            joints,
-            {"part_of_samples": float(parts.max())},
-        )
+    text = "the forces of {} stay at their greatest or least value: is a sensor at its end?"
+    yield from of_joints(seen.robot.v_names, parts > SATURATED, text, part_of_samples=float(parts.max(initial=0.0)))
 
 
 def _at_an_end(x: Array) -> float:

@@ -19,7 +19,7 @@ from kinetree.errors import ArgumentError, FormatError, ModelError
 from kinetree.identification import Filtered, Fit, Samples, Validation, base_parameters, diagnose, holding, read_log
 from kinetree.identification.estimators import Estimator
 from kinetree.identification.nonlinear import motors_of
-from kinetree.identification.parameters.terms import OF_ROBOTS
+from kinetree.identification.parameters.regressor import OF_ROBOTS
 from kinetree.identification.report import joints
 from kinetree.identification.samples import repeated
 from kinetree.identification.validation import verdict
@@ -27,8 +27,7 @@ from kinetree.output import check_output, whole_file
 from kinetree.tables import Cells, print_warnings
 from kinetree.tables import number as shown
 
-BLOCK = 1 << 17
-"""Recorded samples that are in memory at once where files are read block by block."""
+BLOCK = 1 << 17  # recorded samples that are in memory at once where files are read block by block
 
 
 def run(arguments: argparse.Namespace) -> None:

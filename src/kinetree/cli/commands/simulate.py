@@ -26,12 +26,8 @@ from kinetree.tables import number as shown
 from kinetree.tables import print_warnings
 
 RECORDED = "q v a tau"
-
-SAMPLES = 1000
-"""About how many samples are kept, unless the arguments say."""
-
-MOST_STEPS = 10**9
-"""Most steps that are begun: they take from minutes to an hour."""
+SAMPLES = 1000  # about so many are kept, unless the arguments say
+MOST_STEPS = 10**9  # steps that are begun at most: they take from minutes to an hour
 
 
 def run(arguments: argparse.Namespace) -> None:

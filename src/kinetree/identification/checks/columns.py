@@ -24,9 +24,9 @@ from kinetree.identification.checks.evidence import Examined
 from kinetree.identification.checks.least_squares import SINGULAR, System
 from kinetree.identification.checks.likelihood import BESIDE, SMALL, Likelihood, beside
 from kinetree.identification.parameters.regressor import positions
-from kinetree.identification.samples import Piece
 from kinetree.lazy import cached_property
 from kinetree.logs.findings import Found
+from kinetree.logs.samples import Samples
 from kinetree.validation import Array
 
 if TYPE_CHECKING:
@@ -51,53 +51,24 @@ KINDS = {
 }
 """The checks."""
 
-CERTAIN, DOUBTFUL = 6.0, 3.0
-"""Standard deviations from zero at which friction gives power for certain, and at which inertia is not positive."""
-
-RIGHT = 5.0
-"""Standard deviations of both together from which on the sign is right, whatever the robot before expects."""
-
-PLACES = 200
-"""Samples at which a joint's own inertia is looked at."""
-
-EQUATIONS = 3000
-"""Equations with which exchanges are tried."""
-
-LIKELIER = 10.0
-"""By how much the logarithm of the likelihood has to rise. Of good logs it falls, or rises by 3 at most."""
-
-SMALLER = 0.1
-"""By how much the logarithm of the noise has to fall in the mean of the joints, unless a joint's own equation says it.
-
-Where a model is poor, as that of a KR300 is at its friction, other readings are likelier by chance, but not much."""
-
-ALIKE, POORLY = 8.0, 0.05
-"""Readings whose logarithms of likelihood differ by less, or by less an equation, are not told apart: both named."""
-
-ENOUGH = 2
-"""So many times as many samples, or equations, as columns are needed."""
-
-POOR = 0.03
-"""Residuals of any joint, by the spread of its forces, from which on two joints may be exchanged."""
-
-MOST = 8
-"""So many joints at most, those with the greatest residuals, are tried in pairs."""
-
-UNIT = 5.0
-"""Forces of one joint that differ by this factor from what those of all others say may be in another unit."""
-
-UNITS = 30.0
-"""Forces that differ by this factor from those that the robot before needs are in other units, or its masses are."""
-
-HEAVY = 0.1
-"""Joints of which the robot before needs such a part of the greatest force, and more, tell the unit of all."""
-
-
-MORE = 0.1
-"""By how much more of its square the opposite force has to be explained."""
-
-ROUNDING = 1e-3
-"""The speed, relative to its root mean square, around which friction turns round."""
+CERTAIN, DOUBTFUL = 6.0, 3.0  # deviations from which friction gives power for certain, below which inertia is in doubt
+RIGHT = 5.0  # standard deviations of both from which on the sign is right, whatever the robot before expects
+MORE = 0.1  # by how much more of its square the opposite force has to be explained
+ROUNDING = 1e-3  # the speed, relative to its root mean square, around which friction turns round
+PLACES = 200  # samples at which a joint's own inertia is looked at
+ENOUGH = 2  # so many times as many samples, or equations, as columns are needed
+EQUATIONS = 3000  # equations with which other readings are tried
+LIKELIER = 10.0  # by how much the logarithm of the likelihood has to rise; that of good logs rises by 3 at most
+SMALLER = (
+    0.1  # by how much that of the noise has to fall, unless a joint's own equation says it: where a model is poor,
+)
+# as that of a KR300 is at its friction, other readings are likelier by chance, but not much
+ALIKE, POORLY = 8.0, 0.05  # readings whose likelihoods differ by less, in all or an equation, are not told apart
+POOR = 0.03  # residuals of any joint, by the spread of its forces, from which on two joints may be exchanged
+MOST = 8  # joints that are tried in pairs at most, those with the greatest residuals
+UNIT = 5.0  # forces that differ by this factor from what those of all other joints say may be in another unit
+UNITS = 30.0  # forces that differ by this factor from those that the robot before needs are, or its masses
+HEAVY = 0.1  # joints of which the robot before needs such a part of the greatest force tell the unit of all
 
 
 class Reading(NamedTuple):
@@ -107,7 +78,7 @@ class Reading(NamedTuple):
     joints: tuple[int, ...]
     factor: float = -1.0
 
-    def of(self, piece: Piece, at: list[int]) -> Piece:
+    def of(self, piece: Samples, at: list[int]) -> Samples:
         """Return samples read so; `at` are the positions of the entries of v in q."""
         order, factor, chosen = np.arange(len(at)), np.ones(len(at)), [*self.joints]
         if self.name.startswith("swapped"):
@@ -135,7 +106,7 @@ class Mistakes:
         self._at, self._rows, self._robot = at, at.rows, at.robot
         whole, nv = at.whole, at.robot.nv
         some = np.linspace(0, len(whole.q) - 1, min(len(whole.q), max(1, EQUATIONS // nv))).astype(int)
-        self._some = Piece(*(None if x is None else x[np.unique(some)] for x in whole))
+        self._some = Samples(*(None if x is None else x[np.unique(some)] for x in whole))
         self._q = positions(at.robot.model)
 
     @cached_property
@@ -175,7 +146,9 @@ class Mistakes:
         text = f"{reading.text(names)}: {why}{f'; or {every}, which these data do not tell apart' if others else ''}"
         return reading.name, Found(text, tuple(names[k] for k in reading.joints), figures or {})
 
-    def _tried(self, piece: Piece, now: Likelihood, joints: list[int], first: bool) -> list[tuple[Likelihood, Reading]]:
+    def _tried(
+        self, piece: Samples, now: Likelihood, joints: list[int], first: bool
+    ) -> list[tuple[Likelihood, Reading]]:
         """Return other readings of some samples, the likeliest first."""
         own = tuple(self.negative) if first else ()
         if not (own or (now.left > SMALL).any()):
@@ -194,7 +167,7 @@ class Mistakes:
             readings += [Reading(name, pair) for name in KINDS if name.startswith("swapped")]
         return sorted(((self._read(piece, x), x) for x in readings), key=lambda pair: -pair[0].value)
 
-    def _read(self, piece: Piece, reading: Reading) -> Likelihood:
+    def _read(self, piece: Samples, reading: Reading) -> Likelihood:
         return Likelihood(self._rows, reading.of(piece, self._q))
 
     def _alike(self, now: Likelihood, joints: list[int]) -> Iterator[tuple[str, Found]]:
@@ -260,7 +233,7 @@ class Mistakes:
         In standard deviations from zero; zero where there are too few samples, and where no force was measured.
         """
         at, whole, out = self._at, self._at.whole, np.zeros((self._robot.nv, 2))
-        some = Piece(*(None if x is None else x[:: max(1, len(x) // PLACES)] for x in whole))
+        some = Samples(*(None if x is None else x[:: max(1, len(x) // PLACES)] for x in whole))
         zero = np.zeros_like(some.v)
         rest = self._rows.columns(some._replace(v=zero, a=zero, direction=zero))
         for k in filter(self._told, at.measured):

@@ -6,21 +6,14 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from kinetree.errors import listed
 from kinetree.identification.checks.evidence import Estimated, Examined, base_of
 from kinetree.identification.equations import QRFactors
 from kinetree.identification.estimators.contract import LEAST_NOISE
-from kinetree.logs.findings import Found, named
+from kinetree.logs.findings import Found, of_joints
 
-WORSE, EXPLAINED = 1.1, 10.0
-"""Residuals so many times as large, and squares above so many a parameter, in units of the noise, are worth a word."""
-
-UNEXPLAINED = 1.2
-"""Residuals that are so many times the spread of the forces: a constant would explain more."""
-
-FAR = 3.0
-"""Standard deviations from an estimated motor constant to the one that goes with consistent bodies."""
-
+WORSE, EXPLAINED = 1.1, 10.0  # worth a word: how much larger residuals are, and their squares a parameter by the noise
+UNEXPLAINED = 1.2  # residuals so many times the spread of the forces: a constant would explain more
+FAR = 3.0  # standard deviations from an estimated motor constant to the one that goes with consistent bodies
 TINY = float(np.finfo(float).tiny)
 
 
@@ -57,15 +50,12 @@ def unexplained(at: Estimated) -> Iterator[Found]:
     left = np.sqrt(factors.squares(at.solution.values[: factors.dimension]) / np.maximum(factors.counts, 1.0))
     found = (factors.counts > 0.0) & ~np.isin(np.arange(robot.nv), base_of(robot))
     found &= (left > UNEXPLAINED * factors.spread) & (left > LEAST_NOISE * np.sqrt(factors.mean_squares.max()))
-    if found.any():
-        worst = float((left[found] / np.maximum(factors.spread[found], TINY)).max())
-        names = named(robot, found)
-        yield Found(
-            f"the estimates do not explain the forces of {listed(names)}: residuals are up to {worst:.2g} times "
-            "their spread. Are they another joint's, or in another unit, or is an offset missing among the terms?",
-            names,
-            {"relative": worst},
-        )
+    worst = float((left[found] / np.maximum(factors.spread[found], TINY)).max(initial=0.0))
+    text = (
+        f"the estimates do not explain the forces of {{}}: residuals are up to {worst:.2g} times their spread. Are "
+        "they another joint's, or in another unit, or is an offset missing among the terms?"
+    )
+    yield from of_joints(robot.v_names, found, text, relative=worst)
 
 
 def far_bodies(at: Estimated) -> Iterator[Found]:
@@ -78,16 +68,13 @@ def far_bodies(at: Estimated) -> Iterator[Found]:
     count = (bound - free) / (solution.noise**2 * solution.times)
     exact = bound <= LEAST_NOISE**2 * factors.count * factors.mean_squares.max()
     found = (bound > WORSE**2 * free) & (count > EXPLAINED * base.dimension) & ~exact
-    if found.any():
-        worst = float(np.sqrt((bound[found] / np.maximum(free[found], TINY)).max()))
-        names = named(base.robot, found)
-        yield Found(
-            f"physically consistent bodies explain the forces of {listed(names)} less well than the estimates "
-            f"alone: residuals are up to {worst:.2g} times as large. The robot before is far from the data, which a "
-            "greater spread (Bodies) allows; or no bodies move so, and signs, units or joint terms are wrong",
-            names,
-            {"residual_ratio": worst},
-        )
+    worst = float(np.sqrt((bound[found] / np.maximum(free[found], TINY)).max(initial=0.0)))
+    text = (
+        "physically consistent bodies explain the forces of {} less well than the estimates alone: residuals are up to "
+        f"{worst:.2g} times as large. The robot before is far from the data, which a greater spread (Bodies) allows; "
+        "or no bodies move so, and signs, units or joint terms are wrong"
+    )
+    yield from of_joints(base.robot.v_names, found, text, residual_ratio=worst)
 
 
 def far_constants(at: Estimated) -> Iterator[Found]:
@@ -96,12 +83,9 @@ def far_constants(at: Estimated) -> Iterator[Found]:
         return
     far = np.abs(found.consistent - found.values) / np.maximum(found.std, TINY)
     there = (far > FAR) & (np.abs(found.consistent / found.values - 1.0) > LEAST_NOISE)
-    if there.any():
-        names = tuple(name for name, is_there in zip(found.joints, there, strict=True) if is_there)
-        yield Found(
-            f"the motor constants of {listed(names)} that go with physically consistent bodies are up to "
-            f"{far[there].max():.2g} standard deviations from the estimated ones: a known load or a sign may be "
-            "wrong, or the robot before is far from the data, which a greater spread (Bodies) allows",
-            names,
-            {"standard_deviations": far},
-        )
+    text = (
+        "the motor constants of {} that go with physically consistent bodies are up to "
+        f"{far[there].max(initial=0.0):.2g} standard deviations from the estimated ones: a known load or a sign may be "
+        "wrong, or the robot before is far from the data, which a greater spread (Bodies) allows"
+    )
+    yield from of_joints(found.joints, there, text, standard_deviations=far)

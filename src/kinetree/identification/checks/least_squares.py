@@ -12,11 +12,8 @@ from kinetree.validation import Array
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-SINGULAR = 1e-9
-"""Directions with an effect below this, relative to the greatest, are not identifiable."""
-
-WEIGHINGS = 4
-"""Steps by which the noise of each joint is found."""
+SINGULAR = 1e-9  # directions with an effect below this, relative to the greatest, are not identifiable
+WEIGHINGS = 4  # steps by which the noise of each joint is found
 
 
 class System:

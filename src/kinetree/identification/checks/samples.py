@@ -11,27 +11,20 @@ from kinetree.algorithms.kinematics.manifold import turning
 from kinetree.errors import listed
 from kinetree.identification.checks.evidence import Seen
 from kinetree.identification.parameters.regressor import positions
-from kinetree.identification.samples import measured, repeated
+from kinetree.identification.samples import repeated
 from kinetree.logs import findings
-from kinetree.logs.findings import Found, named
+from kinetree.logs.findings import Found, of_joints
+from kinetree.logs.samples import measured
 from kinetree.robot.base import OPEN_LOOPS
 from kinetree.validation import Array
 
-STILL = 1e-3
-"""A joint whose speed is this part of the fastest one's or less does not move: encoders are never quite at rest."""
-
-APART, ALIKE, IN_A_ROW = 10.0, 0.2, 4096
-"""By which factor the times between samples differ that two derivatives tell, where they are wrong; how near to their
-median two of three are, where samples follow each other; and how many samples are looked at."""
-
-CONSTANT = 1e-12
-"""Forces that change by less than this part of their size do so by the rounding of filters."""
-
-HELD = 0.5
-"""The part of the force that a floating base needs, from which on it is missed."""
-
-TURNS = 3.0
-"""Positions of revolute joints with limits that are so many times beyond them are no radians."""
+STILL = 1e-3  # the part of the fastest joint's speed below which one does not move: encoders are never quite at rest
+APART = 10.0  # by which factor two times between samples differ, told by two derivatives, where these are wrong
+ALIKE = 0.2  # how near to their median two of three such times are, where samples follow each other
+IN_A_ROW = 4096  # samples of which these times are looked at
+CONSTANT = 1e-12  # forces that change by less than this part of their size do so by the rounding of filters
+HELD = 0.5  # the part of the force that a floating base needs, from which on it is missed
+TURNS = 3.0  # positions of revolute joints so many times beyond their limits are no radians
 
 
 def twice(at: Seen) -> Iterator[Found]:
@@ -45,9 +38,8 @@ def degrees(at: Seen) -> Iterator[Found]:
     reach = np.maximum(np.abs(robot.lower_limits), np.abs(robot.upper_limits))[where]
     reach = np.maximum(np.where(np.isfinite(reach), reach, 4.0 * math.pi), math.pi / 2.0)
     found = np.array(turning(robot.model)) & (np.abs(at.whole.q[:, where]).max(axis=0) > TURNS * reach)
-    if found.any():
-        names = named(robot, found)
-        yield Found(f"the positions of {listed(names)} are far beyond the joints' limits: are they in degrees?", names)
+    text = "the positions of {} are far beyond the joints' limits: are they in degrees?"
+    yield from of_joints(robot.v_names, found, text)
 
 
 def rates(at: Seen) -> Iterator[Found]:
@@ -62,10 +54,8 @@ def rates(at: Seen) -> Iterator[Found]:
     usual = float(np.median(told)) if len(told) else np.nan
     for what, step in steps.items():
         found = (step > APART * usual) | (step * APART < usual) | (step < 0.0)
-        if found.any():
-            names = named(at.robot, found)
-            which = "of the other sign" if (step < 0.0).any() else "in degrees"
-            yield Found(f"the {what} of {listed(names)} do not go together: are some {which}?", names)
+        which = "of the other sign" if (step < 0.0).any() else "in degrees"
+        yield from of_joints(at.robot.v_names, found, f"the {what} of {{}} do not go together: are some {which}?")
 
 
 def _steps(x: Array, rate: Array) -> Array:
@@ -86,9 +76,8 @@ def _steps(x: Array, rate: Array) -> Array:
 def still(at: Seen) -> Iterator[Found]:
     """Yield which joints do not move."""
     found = at.speed <= STILL * at.speed.max(initial=0.0)
-    if found.any():
-        names = named(at.robot, found)
-        yield Found(f"{listed(names)} never moves: nothing tells its friction, and little its inertia", names)
+    text = "{} never moves: nothing tells its friction, and little its inertia"
+    yield from of_joints(at.robot.v_names, found, text)
 
 
 def saturated(at: Seen) -> Iterator[Found]:
@@ -99,10 +88,9 @@ def saturated(at: Seen) -> Iterator[Found]:
 def constant(at: Seen) -> Iterator[Found]:
     """Yield which joints move, and have always the same force: no sensor, or one that is not connected."""
     tau = at.whole.tau
-    found = (np.ptp(tau, axis=0) <= CONSTANT * np.abs(tau).max(axis=0)) & at.moves & at.driven
-    if found.any() and len(tau) > 2:
-        names = named(at.robot, found)
-        yield Found(f"the forces of {listed(names)} never change: they are NaN where nothing measures them", names)
+    found = (np.ptp(tau, axis=0) <= CONSTANT * np.abs(tau).max(axis=0)) & at.moves & at.driven & (len(tau) > 2)
+    text = "the forces of {} never change: they are NaN where nothing measures them"
+    yield from of_joints(at.robot.v_names, found, text)
 
 
 def held(at: Seen) -> Iterator[Found]:

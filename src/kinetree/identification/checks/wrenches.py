@@ -15,20 +15,11 @@ from kinetree.lazy import cached_property
 from kinetree.logs.findings import Found
 from kinetree.validation import Array
 
-LACKS = 0.1
-"""The part of the weight that wrenches leave, from which on some may be missing."""
-
-POOR, LARGE = 0.3, 0.015
-"""Residuals of the base's forces that no masses explain, by what changes of them, and by the weight."""
-
-MOST, WORTH = 0.7, 0.05
-"""The part of the base's squared residuals from which on a bias explains enough, and what it has to explain."""
-
-CERTAIN = 50.0
-"""By how much χ² falls with the six components of a bias."""
-
-LEAST = 2e-3
-"""The part of the weight that a bias is at least."""
+LACKS = 0.1  # the part of the weight that wrenches leave, from which on some may be missing
+POOR, LARGE = 0.3, 0.015  # residuals of the base that no masses explain, by what changes of its forces, by the weight
+MOST, WORTH = 0.7, 0.05  # the part of the base's squared residuals a bias that is all explains, and any bias has to
+CERTAIN = 50.0  # by how much χ² falls with the six components of a bias
+LEAST = 2e-3  # the part of the weight that a bias is at least
 
 
 class Wrenches:
