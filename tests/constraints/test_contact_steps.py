@@ -12,7 +12,7 @@ from scipy.spatial.transform import Rotation
 import kinetree as kt
 from helpers.constraints import to
 from helpers.contact_robots import Array, floating, point_mass
-from helpers.mechanisms import HINGE, at, bar
+from helpers.mechanisms import HINGE, at, bar, four_bar
 from kinetree import ContactInputs as Given
 from kinetree.algorithms import crba
 from kinetree.algorithms.quantities import kinetic_energy
@@ -216,3 +216,18 @@ def test_what_sticks_and_rebounds_adds_none_where_nothing_slid() -> None:
         after = impulse(PENDULUM, q, straight, contacts=Given(restitution=[0.9]))[0]
         assert energy(q, after) <= energy(q, straight) * (1 + 1e-12)
         assert rows(q)[2] @ after == pytest.approx(-0.9 * (rows(q)[2] @ straight), abs=1e-12)
+
+
+@pytest.mark.parametrize("limits", ["none", "all"])
+def test_a_loop_moves_alike_without_contacts_with_one_far_away_and_with_one_that_is_switched_off(limits: str) -> None:
+    (mech, q), tau = four_bar(), np.array([1.0, 2.0, 3.0])
+    touching = kt.Mechanism(mech.tree, [*mech.constraints, kt.Contact("coupler_tip", height=-100.0)])
+    v, off = mech.complete_velocity(q, [0.5]), Given(active=[1.0, 0.0])
+    for alone, beside in (
+        (mech.contact_step(q, v, tau, 1e-3, limits=limits), touching.contact_step(q, v, tau, 1e-3, limits=limits)),
+        (mech.contact_dynamics(q, v, tau), touching.contact_dynamics(q, v, tau, contacts=off)),
+        (mech.contact_impulse(q, 2.0 * v + 1.0), touching.contact_impulse(q, 2.0 * v + 1.0, off)),
+    ):
+        for x, y in zip(alone[:3], beside[:3], strict=True):
+            if x.ndim:
+                assert np.allclose(x, y[: len(x)], rtol=1e-12, atol=1e-12)
