@@ -55,7 +55,7 @@ TESTS = {
     " backends/test_array_operations.py",
     "logs": "motions identification/test_logs.py identification/test_measured_wrenches.py"
     " identification/test_prepare.py",
-    "model": "algorithms/test_springs.py algorithms/test_mimic.py",
+    "model": "algorithms/test_limit_forces.py algorithms/test_mimic.py",
     "motions": "logs drawing",
     "passes": "graph/test_verify.py golden",
     "robot": "test_robot.py model constraints/test_mechanism.py constraints/test_mobility.py runtime"

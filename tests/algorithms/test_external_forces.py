@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -10,14 +12,27 @@ from test_mimic import FOLLOWING, FREE, G, state
 from helpers.dense import assert_close, skew
 from helpers.energy import poses
 from helpers.frames import REFERENCES, TREES, mimicking_tree, times, tips
-from helpers.joints import MOVING
+from helpers.joints import EXAMPLES, MOVING
 from helpers.pinocchio_quantities import ANGULAR_FIRST, NAMES, evaluate, on_rows, oracle
-from helpers.trees import Array, columns, gradient, page, random_states, random_tree, rate, stacked
+from helpers.trees import (
+    STEP,
+    Array,
+    columns,
+    gradient,
+    page,
+    random_inertia,
+    random_placement,
+    random_states,
+    random_tree,
+    rate,
+    stacked,
+)
 from kinetree.algorithms import aba, bias_forces, crba, gravity_forces, rnea
 from kinetree.algorithms.dynamics.coriolis import coriolis_matrix
 from kinetree.algorithms.dynamics.rnea import joint_reactions
 from kinetree.algorithms.dynamics.task_space import external_wrench, wrench_forces
 from kinetree.algorithms.kinematics.frames import jacobian
+from kinetree.algorithms.recursions.tree import subspace_rates
 from kinetree.joints import Joint, Revolute
 from kinetree.model import WORLD, Model, ModelBuilder
 from kinetree.spatial import Inertia
@@ -249,3 +264,28 @@ def test_only_the_body_that_carries_the_frame_feels_it() -> None:
         f_ext = stacked(external_wrench(model, columns(q), columns(F), frame=frame, reference="world"), q.shape[:-1])
         felt = {int(i) for i in np.flatnonzero(np.abs(f_ext).max(axis=(0, 2)))}
         assert felt == {model.frame(frame).body} - {WORLD}
+
+
+# -- The rate of the motion subspace, column by column, for every joint type -----------------------------------------
+
+
+def model_with(joint: Joint) -> Model:
+    rng, builder = np.random.default_rng(1), ModelBuilder()
+    builder.add_link("base")
+    builder.add_link("link", random_inertia(rng))
+    builder.add_joint("joint", parent="base", child="link", joint=Revolute(), placement=random_placement(rng).tolist())
+    model = builder.build()
+    own = {"q_index": tuple(range(joint.nq)), "v_index": tuple(range(joint.nv))}
+    return replace(model, bodies=(replace(model.bodies[0], joint=joint, **own),), nq=joint.nq, nv=joint.nv)
+
+
+@pytest.mark.parametrize("joint", [j for row in EXAMPLES.values() for j in row if j.nv], ids=repr)
+def test_columns_against_a_complex_step(joint: Joint) -> None:
+    rng = np.random.default_rng(2)
+    model, q, v = model_with(joint), joint.random(rng).tolist(), rng.normal(size=joint.nv).tolist()
+    ahead = joint.integrate([np.complex128(x) for x in q], [np.complex128(1j * STEP * x) for x in v])
+    expected = np.array([list(S_k) for S_k in joint.jcalc(ahead, v).S]).imag / STEP
+    got = np.array([list(c) for c in subspace_rates(model, 0, q, v)], dtype=float)
+    assert_close(got, expected, ulps=32, scale=float(np.abs(v).max()))
+    total = sum(x * column for x, column in zip(v, got, strict=True))
+    assert_close(total, np.array(list(joint.jcalc(q, v).cJ), dtype=float), ulps=32, scale=float(np.abs(v).max() ** 2))

@@ -14,8 +14,9 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import kinetree as kt
-from helpers.trees import Array, random_inertia, random_tree
-from kinetree.algorithms.kinematics.manifold import difference, step_rate
+from helpers.joints import MOVING
+from helpers.trees import Array, random_inertia, random_states, random_tree
+from kinetree.algorithms.kinematics.manifold import difference, integrate, step_rate
 from kinetree.graph import Port
 from kinetree.integrators import INTEGRATORS, System, integrator
 from kinetree.integrators.step import OWN
@@ -23,6 +24,7 @@ from kinetree.integrators.variational import momenta, resolution, variational
 from kinetree.joints import FreeFlyer, Helical, Joint, Planar, Prismatic, Revolute, Spherical, Universal
 from kinetree.model import JointLimits, Model, ModelBuilder
 from kinetree.scalars.column import Column
+from kinetree.scalars.dual import Dual, rate_of, value_of
 from kinetree.scalars.functions import Scalar
 from kinetree.tracing.tracer import Tracer
 
@@ -433,3 +435,54 @@ def test_a_new_integrator_is_one_file(tmp_path: Path) -> None:
     (tmp_path / "midpoint.py").write_text(NEW_FILE)
     environment = os.environ | {"KINETREE_CACHE_DIR": str(tmp_path / "cache")}
     subprocess.run([sys.executable, "-c", DRILL, str(tmp_path)], check=True, env=environment, timeout=60)
+
+
+# -- The rate of a step on the manifold: the inverse of what dual numbers say of `integrate` -------------------------
+
+
+trees = pytest.mark.parametrize(
+    "model",
+    [
+        random_tree(0, n=len(MOVING)),
+        random_tree(1, n=4, joints=[Spherical(), Planar((0, 1, 0)), FreeFlyer(), Revolute((0, 0, 1))]),
+    ],
+    ids=["all joints", "groups"],
+)
+
+
+def states(model: Model, size: float) -> tuple[list[float], list[float], list[float]]:
+    """Return a configuration, a step of this size, and its rate."""
+    q, u, rate = random_states(model, 0, size=())
+    return q.tolist(), (u * size / np.abs(u).max()).tolist(), rate.tolist()
+
+
+def velocity(model: Model, q0: list[float], u: list[float], rate: list[float]) -> list[float]:
+    """Return the velocity of q0 ⊕ u while u has this rate."""
+    q = integrate(model, [Dual(x, 0.0) for x in q0], [Dual(x, r) for x, r in zip(u, rate, strict=True)])
+    return [rate_of(x) for x in difference(model, [value_of(x) for x in q], q)]
+
+
+def manifold_error(model: Model, size: float, order: int) -> Array:
+    q0, u, rate = states(model, size)
+    return np.abs(np.subtract(step_rate(model, u, velocity(model, q0, u, rate), order), rate)).max()
+
+
+@trees
+def test_it_undoes_the_derivative_of_the_exponential(model: Model) -> None:
+    assert manifold_error(model, 0.2, 10) < 1e-13
+    assert manifold_error(model, 0.2, 0) > 0.01  # the velocity itself is not it
+
+
+@trees
+@pytest.mark.parametrize(("order", "power"), [(0, 1), (1, 2), (2, 4), (3, 4), (4, 6), (6, 8)])
+def test_each_term_counts(model: Model, order: int, power: int) -> None:
+    """What is left out begins with the next power of the step that has a coefficient."""
+    assert np.log2(manifold_error(model, 0.3, order) / manifold_error(model, 0.15, order)) == pytest.approx(
+        power, abs=0.2
+    )
+
+
+def test_coordinates_that_add_have_their_velocity_as_rate() -> None:
+    model = random_tree(3, n=6, joints=[joint for joint in MOVING if type(joint).bracket is Joint.bracket])
+    _, u, v = states(model, 1.0)
+    assert step_rate(model, u, v) == v

@@ -9,17 +9,12 @@ from typing import Any
 import numpy as np
 
 import kinetree as kt
-from helpers.joints import MOVING
-from helpers.pinocchio_oracle import JOINTS, Oracle, build
+from helpers.pinocchio_oracle import SHARED, Oracle, build
 from helpers.trees import Array, random_tree
-from kinetree.joints import Planar
 from kinetree.model import Model
 
 ANGULAR_FIRST = [3, 4, 5, 0, 1, 2]
 """Our spatial coordinates in theirs, which are linear first."""
-
-# theirs moves in the x, y plane only
-SHARED = [j for j in MOVING if type(j).__name__ in JOINTS and (not isinstance(j, Planar) or j == Planar())]
 
 
 @lru_cache

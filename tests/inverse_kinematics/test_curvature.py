@@ -164,3 +164,52 @@ def test_a_posture_that_keeps_a_position_from_its_target_comes_to_rest() -> None
     posture = np.array([-2.59, 0.79, -2.5, -1.33, 0.49, 0.32, 2.11])
     target = np.array([0.23, 0.26, 0.33])
     assert at_rest(step, q, [target], 0.002, 2000, posture=posture, damping=0.01).all()
+
+
+# -- Errors of goals: their Jacobian is their rate, against finite differences ---------------------------------------
+
+
+ROBOT = kt.load("ur5")
+FRAME = "tool0"
+DELTA = 1e-6
+
+
+def target_of_tool(kind: str, rng: np.random.Generator) -> list:
+    pose = np.eye(4)
+    pose[:3, :3], pose[:3, 3] = Rotation.random(random_state=rng).as_matrix(), rng.normal(size=3)
+    axis = rng.normal(size=3)
+    targets = {"pose": pose, "orientation": pose[:3, :3], "position": pose[:3, 3], "look_at": [pose[:3, 3], axis]}
+    return Goal(FRAME, kind).prepared(np.asarray(targets[kind]).tolist())
+
+
+def errors(kind: str, q: np.ndarray, target: list, weights: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+    """Return the weighted error and its Jacobian."""
+    problem = Problem(ROBOT.model, (Goal(FRAME, kind),))
+    found = problem.errors(q.tolist(), [target], None if weights is None else [weights.tolist()])
+    return np.array(found.weighted), np.array(problem.rows(found.jacobian))
+
+
+@pytest.mark.parametrize("kind", list(PARTS))
+@pytest.mark.parametrize("own_axes", [False, True])
+def test_the_jacobian_is_the_rate_of_the_error(kind: str, own_axes: bool) -> None:
+    """In the axes of the target it is exact; else its product with the error, which is the gradient."""
+    rng = np.random.default_rng(0)
+    for q in ROBOT.random_configuration(rng, 20):
+        target, v = target_of_tool(kind, rng), rng.normal(size=6)
+        weights = rng.uniform(0.5, 2.0, 3 * len(PARTS[kind])) if own_axes and kind != "look_at" else None
+        e, J = errors(kind, q, target, weights)
+        ahead, behind = (errors(kind, q + s * DELTA * v, target, weights)[0] for s in (1, -1))
+        rate = (ahead - behind) / (2 * DELTA)
+        assert e @ (rate + J @ v) == pytest.approx(0.0, abs=1e-7)
+        if weights is not None or kind == "position":
+            assert np.abs(rate + J @ v).max() < 1e-7
+
+
+def test_an_axis_that_points_away_turns_half_round() -> None:
+    q = ROBOT.random_configuration(0)
+    T = ROBOT.frame_placement(q, frame=FRAME)
+    for axis in np.eye(3):
+        away = [(T[:3, 3] - T[:3, :3] @ axis).tolist(), axis.tolist()]
+        e, _ = errors("look_at", q, away, None)
+        assert np.linalg.norm(e) == pytest.approx(np.pi, abs=1e-7)
+        assert e @ (T[:3, :3] @ axis) == pytest.approx(0.0, abs=1e-7)

@@ -103,18 +103,6 @@ def test_nothing_moves_where_nothing_may() -> None:
     assert not near_steps(J, e, damping, nowhere, nowhere).any()
 
 
-def test_with_fewer_columns_than_rows_it_is_the_same_step() -> None:
-    J, e, damping = problems()
-    J = J[:, :, :4]
-    low, high = (x[:, :4] for x in bounds())
-    wide = np.concatenate([J, np.zeros((N, M, 5))], axis=2)
-    more = (
-        np.concatenate([low, low[:, :3], low[:, :2]], axis=1),
-        np.concatenate([high, high[:, :3], high[:, :2]], axis=1),
-    )
-    assert_close(steps(J, e, damping, low, high), steps(wide, e, damping, *more)[:, :4])
-
-
 def test_what_is_free_goes_to_where_it_rests() -> None:
     J, e, _ = problems()
     rest = np.random.default_rng(5).normal(size=(N, NV))

@@ -15,6 +15,8 @@ from kinetree.joints import Prismatic, Revolute
 from kinetree.model import Model, ModelBuilder
 from kinetree.spatial import Inertia, Transform
 
+PANDA, GO2 = kt.load("panda"), kt.load("go2")
+
 
 def numbers(rng: np.random.Generator) -> tuple[Inertia, np.ndarray]:
     A = rng.normal(size=(3, 3))
@@ -53,31 +55,12 @@ def world_pose(model: Model, frame: str, q: np.ndarray) -> np.ndarray:
     return local if at.body < 0 else np.array(forward_kinematics(model, list(q))[at.body]) @ local
 
 
-def test_nothing_is_locked_in_no_orientation() -> None:
-    with pytest.raises(kt.ArgumentError, match="q holds a quaternion of norm zero"):
-        kt.load("go2").lock(["root_joint"], np.zeros(19))
-
-
 def test_positions_by_name_lock_as_a_configuration_does() -> None:
     panda, go2 = kt.load("panda"), kt.load("go2")
     by_name = panda.lock({"panda_joint4": -1.5, "panda_joint6": np.float64(1.6)})
     assert by_name == panda.lock(["panda_joint4", "panda_joint6"], [0, 0, 0, -1.5, 0, 1.6, 0])
     pose = [1.0, 2.0, 3.0, 0.0, 0.0, 0.6, 0.8]
     assert go2.lock({"root_joint": pose}) == go2.lock(["root_joint"], [*pose, *go2.neutral()[7:]])
-
-
-@pytest.mark.parametrize(
-    ("lock", "message"),
-    [
-        (lambda r: r.lock({"panda_joint4": [1.0, 2.0]}), r"position of joint 'panda_joint4' has shape \(2,\)"),
-        (lambda r: r.lock({"panda_joint4": np.nan}), "lock takes finite positions"),
-        (lambda r: r.lock({"panda_joint4": -1.5}, q=np.zeros(7)), "q= is for a list of names"),
-        (lambda r: r.lock({"panda_joint": -1.5}), "no joint 'panda_joint', did you mean"),
-    ],
-)
-def test_positions_that_cannot_be(lock, message) -> None:
-    with pytest.raises(kt.KinetreeError, match=message):
-        lock(kt.load("panda"))
 
 
 def test_a_joint_locked_outside_its_limits_is_told() -> None:
@@ -147,18 +130,9 @@ def test_attaching_is_building_in_one_piece() -> None:
 
 
 def test_names_must_differ() -> None:
-    panda = kt.load("panda")
-    with pytest.raises(kt.ModelError, match="both robots have a joint named 'panda_joint1': give a prefix"):
-        panda.attach(panda, "panda_hand")
-    two = panda.attach(panda, "panda_hand", prefix="second_")
+    two = PANDA.attach(PANDA, "panda_hand", prefix="second_")
     assert two.nv == 14
     assert two.joint_names[7] == "second_panda_joint1"
-    with pytest.raises(kt.ModelError, match="no frame 'panda_hnd', did you mean 'panda_hand'"):
-        panda.attach(Inertia.zero(), "panda_hnd")
-    with pytest.raises(kt.ArgumentError, match="prefix='x' is for the names of an attached robot: an Inertia has none"):
-        panda.attach(kt.Inertia.zero(), "panda_hand", prefix="x")
-    with pytest.raises(kt.ArgumentError, match=r"attach takes a Robot or a kinetree\.Inertia; builtins"):
-        panda.attach("hand", "panda_hand")
 
 
 def test_names_of_followers_must_differ_too() -> None:
@@ -173,11 +147,6 @@ def test_names_of_followers_must_differ_too() -> None:
     for follower in ("f", "b"):
         with pytest.raises(kt.ModelError, match=f"both robots have a joint named '{follower}'"):
             gripper("a", follower).attach(gripper("b", "f"), "apalm")
-
-
-def test_a_floating_robot_is_not_attached() -> None:
-    with pytest.raises(kt.ModelError, match="'go2' has a floating base"):
-        kt.load("panda").attach(kt.load("go2"), "panda_hand", prefix="dog_")
 
 
 def test_a_payload_is_a_link_fixed_to_the_frame() -> None:
@@ -202,8 +171,6 @@ def test_another_base_pose() -> None:
     q, v, a = there.random_state(2)
     assert_close(rnea(moved.model, q, v, a), rnea(there.model, q, v, a), ulps=300)
     assert_close(list(moved.model.base_inertia), list(there.model.base_inertia), ulps=300)
-    with pytest.raises(kt.ModelError, match="a floating base has its pose in q"):
-        kt.load("g1").with_base_pose(np.eye(4))
 
 
 def test_inertial_parameters_go_out_and_in() -> None:
@@ -213,10 +180,6 @@ def test_inertial_parameters_go_out_and_in() -> None:
     assert phi[10] == robot.model.bodies[1].inertia.m
     assert robot.with_inertial_parameters(phi) == robot
     assert robot.with_inertial_parameters(2 * phi).mass == pytest.approx(2 * robot.mass)
-    with pytest.raises(kt.ArgumentError, match=r"ten for each of the nb = .* has shape"):
-        robot.with_inertial_parameters(phi[1:])
-    with pytest.raises(kt.ModelError, match="nan"):
-        robot.with_inertial_parameters(np.full_like(phi, np.nan))
 
 
 def test_friction_counts_only_when_asked_for() -> None:
@@ -236,22 +199,34 @@ def test_friction_counts_only_when_asked_for() -> None:
     tau = both.inverse_dynamics([0.1], v, [2.0])
     assert_close(tau, frictionless + 0.5 * v + 2.0, ulps=4)
     assert_close(both.forward_dynamics([0.1], v, tau), [2.0], ulps=20)
-    with pytest.raises(kt.ArgumentError, match="smoothing is 0, it must be a positive number"):
-        robot.with_friction(smoothing=0)
 
 
 @pytest.mark.parametrize(
     ("ask", "message"),
     [
-        (lambda r: r.with_base_pose("upright"), "base_pose has dtype <U7, which is not a real number"),
+        (lambda: GO2.lock(["root_joint"], np.zeros(19)), "q holds a quaternion of norm zero"),
+        (lambda: PANDA.lock({"panda_joint4": [1.0, 2.0]}), r"position of joint 'panda_joint4' has shape \(2,\)"),
+        (lambda: PANDA.lock({"panda_joint4": np.nan}), "lock takes finite positions"),
+        (lambda: PANDA.lock({"panda_joint4": -1.5}, q=np.zeros(7)), "q= is for a list of names"),
+        (lambda: PANDA.lock({"panda_joint": -1.5}), "no joint 'panda_joint', did you mean"),
+        (lambda: PANDA.attach(PANDA, "panda_hand"), "both robots have a joint named 'panda_joint1': give a prefix"),
+        (lambda: PANDA.attach(Inertia.zero(), "panda_hnd"), "no frame 'panda_hnd', did you mean 'panda_hand'"),
+        (lambda: PANDA.attach(Inertia.zero(), "panda_hand", prefix="x"), "prefix='x' is .* an Inertia has none"),
+        (lambda: PANDA.attach("hand", "panda_hand"), r"attach takes a Robot or a kinetree\.Inertia; builtins"),
+        (lambda: PANDA.attach(GO2, "panda_hand", prefix="dog_"), "'go2' has a floating base"),
         (
-            lambda r: r.attach(Inertia.zero(), r.model.root, placement=[[1], [1, 2]]),
-            "placement is not an array of numbers",
+            lambda: PANDA.attach(Inertia.zero(), "panda_hand", placement=[[1], [1, 2]]),
+            "placement is not an array of num",
         ),
-        (lambda r: r.with_friction(smoothing="little"), "smoothing is 'little', it must be a positive number"),
-        (lambda r: r.with_friction(smoothing=float("nan")), "smoothing is nan, it must be a positive number"),
+        (lambda: GO2.with_base_pose(np.eye(4)), "a floating base has its pose in q"),
+        (lambda: PANDA.with_base_pose("upright"), "base_pose has dtype <U7, which is not a real number"),
+        (lambda: PANDA.with_inertial_parameters(np.ones(69)), "ten for each of the nb = .* has shape"),
+        (lambda: PANDA.with_inertial_parameters(np.full(70, np.nan)), "nan"),
+        (lambda: PANDA.with_friction(smoothing=0), "smoothing is 0, it must be a positive number"),
+        (lambda: PANDA.with_friction(smoothing="little"), "smoothing is 'little', it must be a positive number"),
+        (lambda: PANDA.with_friction(smoothing=float("nan")), "smoothing is nan, it must be a positive number"),
     ],
 )
-def test_what_is_no_number_is_told(ask, message):  # type: ignore[no-untyped-def]
-    with pytest.raises(kt.ArgumentError, match=message):
-        ask(kt.load("panda"))
+def test_mistakes_are_told(ask, message):  # type: ignore[no-untyped-def]
+    with pytest.raises(kt.KinetreeError, match=message):
+        ask()
