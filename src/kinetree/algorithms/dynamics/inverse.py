@@ -11,8 +11,8 @@ from kinetree.algorithms.recursions.columns import Column, Columns, path_lengths
 from kinetree.algorithms.recursions.tree import Pivot, articulated_bodies
 from kinetree.algorithms.registry import Matrix, Vector, algorithm
 from kinetree.model import WORLD, Model
+from kinetree.model.edit import regrouped
 from kinetree.model.model import BodyState
-from kinetree.model.regroup import regrouped
 from kinetree.scalars.functions import is_zero
 from kinetree.scalars.loops import map_columns
 from kinetree.spatial import Force, Mobility, Motion, Scalar
