@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
@@ -42,7 +43,8 @@ class Bound:
         self._rest = np.zeros(s.robot.nv)
         self._changed: set[str] = set()
         self._rollout: Rollout | None = None
-        size = 8 * sum(s.kept.values()) * len(s.arrays["q"]) * (1 + s.times.steps // s.record.every)
+        self._sizes = {name: (len(s.arrays["q"]), 1 + s.times.steps // s.record.every, n) for name, n in s.kept.items()}
+        size = 8 * sum(math.prod(shape) for shape in self._sizes.values())
         is_plain = not (s.callback or s.plan.events or s.record.out or s.progress)
         self._is_simple = s.kept.keys() == {"q", "v"} and is_plain and size <= LARGEST
 
@@ -76,23 +78,22 @@ class Bound:
         for name, value in given.items():
             self._write(name, value)
         self._now.check_start()
-        return (self._is_simple and self._at_once(self._now)) or run.run(self._now)
+        found = self._at_once(self._now) if self._is_simple else None
+        return run.run(self._now) if found is None else found
 
     def _at_once(self, s: Simulation) -> Trajectory | None:
         """Return the motion of which q and v are kept, by one call of the kernel; None where it lasts too long."""
-        arrays, steps, every = self._arrays, s.times.steps, s.record.every
-        kept = {name: np.empty((len(arrays["q"]), 1 + steps // every, size)) for name, size in s.kept.items()}
-        records = {name: array[:, 1:] for name, array in kept.items()}
-        start = self._rollout.first if self._rollout else {name: arrays[name] for name in s.carried}
-        self._rollout = rollout = self._rollout or Rollout(s.step, start, s.given, records, {})
-        if "memory" in start:
-            start["memory"][...] = run.memory(s)
-        rollout.begin(records)
-        if not rollout.again(steps, every):
-            return None
+        kept, records = {name: np.empty(shape) for name, shape in self._sizes.items()}, {}
         for name, array in kept.items():
-            array[:, 0] = arrays[name]
-        return run.motion(s, kept, rollout.carried, steps)
+            array[:, 0], records[name] = self._arrays[name], array[:, 1:]
+        if self._rollout is None:
+            self._rollout = Rollout(s.step, {name: self._arrays[name] for name in s.carried}, s.given, records, {})
+        if "memory" in self._rollout.first:
+            self._arrays["memory"][...] = run.memory(s)
+        self._rollout.begin(records)
+        if not self._rollout.again(s.times.steps, s.record.every):
+            return None
+        return run.motion(s, kept, self._rollout.carried, s.times.steps)
 
     def _begin(self, clock: Times, before: End | None) -> None:
         """Let the steps begin at some time, and go on from an end if there is one."""
