@@ -18,7 +18,7 @@ def lines(path: Path) -> int:
     return len(path.read_text().splitlines())
 
 
-CIRCLES_OF_TYPES = {"constraints", "identification"}
+CIRCLES_OF_TYPES = {"identification"}
 """Rooms in which, for type checkers only, a class still names modules that name it, as for the methods they are."""
 
 

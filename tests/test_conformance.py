@@ -23,7 +23,7 @@ from helpers.joints import TILTED
 from helpers.kernels import same_bits
 from helpers.sampling import cover
 from helpers.trees import random_states
-from kinetree.constraints.model import constrained
+from kinetree.constraints.builder import constrained
 from kinetree.joints import FreeFlyer, Joint, Prismatic, Revolute, Spherical
 from kinetree.model import Model
 

@@ -12,10 +12,10 @@ from kinetree.locks import importing
 NAMES = {
     "chains": "DHLink from_dh from_screws",
     "constraints.inputs": "ContactInputs",
-    "constraints.shapes": "box_contacts capsule_contacts",
     "constraints.types": "Constraint Contact Gear Loop Rod Weld Wheel",
+    "constraints.types.contact": "box_contacts capsule_contacts",
     "constraints.types.slot": "ContactSlot",
-    "contacts.solvers": "ADMM ContactSolver GaussSeidel",
+    "contacts.solve": "ADMM ContactSolver GaussSeidel",
     "embedded": "robots",
     "errors": "ArgumentError FormatError KinetreeError LimitWarning ModelError SimulationWarning",
     "formats": "FormatWarning NonPhysicalInertiaWarning RobotNotFoundError",

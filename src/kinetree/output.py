@@ -23,13 +23,13 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
 
 
 @contextmanager
-def whole_path(path: Path) -> Iterator[Path]:
+def whole_path(path: Path, suffix: str = ".part") -> Iterator[Path]:
     """Give another path to write a file at, which appears under its own name when it is complete: see `whole_file`."""
     target = path.resolve()
     if target.exists() and not target.is_file():
         yield target
         return
-    partial = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
+    partial = target.with_name(f".{target.name}.{secrets.token_hex(4)}{suffix}")
     try:
         partial.open("xb").close()
         yield partial

@@ -22,7 +22,7 @@ from kinetree.algorithms import ALGORITHMS
 from kinetree.algorithms.registry import OneFrame, algorithm
 from kinetree.algorithms.table import INDEX, PAGES
 from kinetree.constraints import MECHANISM_ALGORITHMS, pages
-from kinetree.constraints.table import PAGES as MECHANISM_PAGES
+from kinetree.constraints.pages import PAGES as MECHANISM_PAGES
 from kinetree.errors import ArgumentError
 from kinetree.glossary.symbols import OPTIONS, SYMBOLS, TEXTS, shape_of_name
 

@@ -11,7 +11,6 @@ import kinetree as kt
 from helpers.kernels import same_bits
 from helpers.mechanisms import HINGE, at, bricard, delta, five_bar_leg, four_bar, n_four_bar, slider_crank, stewart
 from kinetree import ContactInputs as Given
-from kinetree.constraints.lengths import angles, units
 from kinetree.constraints.pages.assembly import FLOOR, RATIO, assemble
 from kinetree.joints import FreeFlyer, Revolute
 
@@ -65,11 +64,11 @@ def test_a_step_is_that_of_damped_least_squares(make: Any) -> None:
     model, start = mech.model, q + 0.2
     rows = model.constraint_rows(start.tolist())
     e = np.array([x for c in model.constraints for x in c.errors(model, start.tolist())])
-    e, J = e / units(model, [row.angular for row in rows]), angles(model, rows)
+    e, J = e / model.units(row.angular for row in rows), model.jacobian_of_angles(start)
     damping = FLOOR + RATIO * min(e @ e, 1.0)
     f = np.linalg.solve(J @ J.T + damping * np.mean(np.sum(J * J, axis=1)) * np.eye(len(e)), e)
     found = assemble(model, start.tolist(), max_iterations=1.0, restarts=0.0)[0]
-    np.testing.assert_allclose(found, start - np.array(units(model, model.turning)) * (J.T @ f), rtol=1e-9)
+    np.testing.assert_allclose(found, start - np.array(model.units(model.turning)) * (J.T @ f), rtol=1e-9)
 
 
 def test_all_bars_in_a_line_is_no_dead_end(linkage: kt.Mechanism) -> None:
@@ -129,10 +128,7 @@ def test_what_cannot_close_says_how_far_it_is_open(linkage: kt.Mechanism) -> Non
     assert max(residual) > 0.3
     tip = far.tree.frame_placement(found, frame="coupler_tip")[:3, 3]
     assert abs(abs(np.linalg.norm(tip) - 4.0) - residual[1]) < 1e-12
-    assert assemble(far.model, four_bar().q.tolist(), contacts=Given(active=[1.0, 0.0]))[1:3] == (
-        1.0,
-        [0.0, 0.0],
-    )
+    assert assemble(far.model, four_bar().q.tolist(), contacts=Given(active=[1.0, 0.0]))[1:3] == (1.0, [0.0, 0.0])
     q, converged, _, steps = assemble(far.model, [0.1, 0.2, 0.3], max_iterations=0.0, restarts=0.0)
     assert (q, converged, steps) == ([0.1, 0.2, 0.3], 0.0, 0.0)
 

@@ -14,7 +14,8 @@ from scipy.spatial.transform import Rotation
 import kinetree as kt
 from helpers.constraints import null_space_dynamics, pose
 from kinetree.algorithms import crba, rnea
-from kinetree.constraints.model import ConstrainedModel, constrained
+from kinetree.constraints.builder import constrained
+from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.pages.assembly import assemble
 from kinetree.constraints.pages.dynamics import forward_dynamics
 from kinetree.constraints.pages.inverse import inverse_dynamics

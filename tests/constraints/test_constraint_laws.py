@@ -16,8 +16,13 @@ from helpers.sampling import cover
 from helpers.trees import STEP, Array, columns, moved, page, random_states, random_tree, stacked
 from kinetree.algorithms import rnea
 from kinetree.constraints.model import ConstrainedModel
-from kinetree.constraints.pages.forces import constraint_forces, constraint_wrenches
-from kinetree.constraints.pages.rows import constraint_bias, constraint_error, constraint_jacobian
+from kinetree.constraints.pages.rows import (
+    constraint_bias,
+    constraint_error,
+    constraint_forces,
+    constraint_jacobian,
+    constraint_wrenches,
+)
 from kinetree.constraints.types import Constraint
 from kinetree.joints import FreeFlyer, Prismatic, Revolute, Spherical, Universal
 from kinetree.model import Model

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 import numpy as np
 import pinocchio as pin
 import pytest
 
 import kinetree as kt
-from helpers.constraints import pose
-from helpers.pinocchio_oracle import Oracle, build, se3
+from helpers.constraints import near, pose
+from helpers.pinocchio_oracle import build, constrained_dynamics, rigid
 from helpers.trees import Array, columns, page, random_states, stacked
-from kinetree.constraints.model import ConstrainedModel, constrained
-from kinetree.constraints.pages.dynamics import forward_dynamics
-from kinetree.constraints.pages.impulses import project_velocity
+from kinetree.constraints.builder import constrained
+from kinetree.constraints.model import ConstrainedModel
+from kinetree.constraints.pages.dynamics import forward_dynamics, project_velocity
 from kinetree.constraints.pages.rows import delassus_matrix
 from kinetree.constraints.types import Constraint, Contact, Weld
 
@@ -23,18 +20,6 @@ FEET = ("FL_foot", "FR_foot", "RL_foot", "RR_foot")
 ANKLES = ("left_ankle_roll_link", "right_ankle_roll_link")
 CASES = {"panda": (pin.ContactType.CONTACT_6D, ("panda_hand",)), "go2": (pin.ContactType.CONTACT_3D, FEET)}
 CASES["g1"] = (pin.ContactType.CONTACT_6D, ANKLES)
-
-
-def rigid(oracle: Oracle, kind: pin.ContactType, frames: Sequence[str]) -> tuple[Any, Any]:
-    """Return Pinocchio's constraints of these frames, and their data."""
-    found, data = pin.StdVec_RigidConstraintModel(), pin.StdVec_RigidConstraintData()
-    for name in frames:
-        frame = oracle.ours.frame(name)
-        joint = oracle.theirs.getJointId(oracle.ours.bodies[frame.body].joint_name)
-        found.append(pin.RigidConstraintModel(kind, oracle.theirs, joint, se3(frame.X), pin.ReferenceFrame.LOCAL))
-    for constraint in found:
-        data.append(constraint.createData())
-    return found, data
 
 
 def ours(robot: str, q: Array) -> ConstrainedModel:
@@ -53,16 +38,13 @@ def test_the_same_accelerations_and_forces_as_pinocchio(robot: str) -> None:
     model = ours(robot, q[0])
     v = page(project_velocity, model, q, v)
     oracle = build(kt.load(robot).model)
-    held, data = rigid(oracle, *CASES[robot])
-    pin.initConstraintDynamics(oracle.theirs, oracle.data, held, data)
-    state = oracle.to_pin_q(q)[0], oracle.to_pin_v(v)[0], oracle.to_pin_v(tau)[0]
-    settings = pin.ProximalSettings(1e-14, 1e-12, 20)
-    expected = oracle.from_pin_v(pin.constraintDynamics(oracle.theirs, oracle.data, *state, held, data, settings))
+    kind, frames = CASES[robot]
+    expected, data = constrained_dynamics(oracle, kind, [[frame] for frame in frames], q[0], v[0], tau[0])
     a, f = (stacked(x, (1,))[0] for x in forward_dynamics(model, *map(columns, (q, v, tau))))
-    np.testing.assert_allclose(a, expected, rtol=0.0, atol=1e-9 * np.abs(expected).max())
+    near(a, expected, 1e-9)
     theirs = [np.r_[x.contact_force.angular, x.contact_force.linear] for x in data]
     for name, wrench in zip(model.row_slices, theirs, strict=True):
-        mine, wrench = f[model.row_slices[name]], wrench[-(len(f) // len(held)) :]
+        mine, wrench = f[model.row_slices[name]], wrench[-(len(f) // len(frames)) :]
         for part in (slice(-3, None), slice(-6, -3)):  # theirs are in the axes of the frame, ours in those of the world
             np.testing.assert_allclose(np.linalg.norm(mine[part]), np.linalg.norm(wrench[part]), rtol=1e-8, atol=1e-8)
 
@@ -70,7 +52,7 @@ def test_the_same_accelerations_and_forces_as_pinocchio(robot: str) -> None:
 def test_the_same_delassus_matrix_as_pinocchio() -> None:
     q, _, _ = random_states(kt.load("go2").model, 4, 1)
     oracle = build(kt.load("go2").model)
-    held, data = rigid(oracle, *CASES["go2"])
+    held, data = rigid(oracle, CASES["go2"][0], [[foot] for foot in FEET])
     pin.computeAllTerms(oracle.theirs, oracle.data, oracle.to_pin_q(q)[0], np.zeros(oracle.theirs.nv))
     theirs = pin.computeDelassusMatrix(oracle.theirs, oracle.data, oracle.to_pin_q(q)[0], held, data)
     mine = page(delassus_matrix, ours("go2", q[0]), q)[0]

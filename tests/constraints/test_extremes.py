@@ -10,17 +10,7 @@ import pytest
 import kinetree as kt
 from helpers.mechanisms import HINGE, at, four_bar
 from kinetree import ContactInputs as Given
-from kinetree.constraints.pages import (
-    assembly,
-    contacts,
-    distribution,
-    dynamics,
-    impulses,
-    inverse,
-    reduced,
-    rows,
-    steps,
-)
+from kinetree.constraints.pages import assembly, contacts, dynamics, inverse, reduced, rows, steps
 from kinetree.joints import FreeFlyer, Revolute
 from kinetree.robot.mechanism_text import said
 
@@ -70,7 +60,7 @@ def test_rows_that_are_nothing_but_rounding_do_nothing(arm: kt.Mechanism) -> Non
     tau, f, missing = inverse.inverse_dynamics(model, q, v, [0.0, 0.0])
     np.testing.assert_allclose([missing[0], tau[1]], arm.tree.bias_forces(q, v), rtol=1e-12)
     assert abs(f[0]) < 1e-6
-    assert impulses.project_velocity(model, q, v) == pytest.approx(v)
+    assert dynamics.project_velocity(model, q, v) == pytest.approx(v)
     assert abs(rows.constraint_inertia(model, q)[0][0]) < 1e-9
     found = arm.mobility(q)
     assert (found.mobility, found.rank, found.immobile, arm.independent) == (2, 0, (), ("shoulder", "elbow"))
@@ -141,7 +131,7 @@ def test_a_contact_acts_where_active_is_above_one_half(ball: Any, active: float,
     )
     assert one == other
     one, other = (
-        distribution.contact_inverse_dynamics(model, q, v, v, contacts=Given(active=[x, 0.0]), f_min=[5.0, 0.0])
+        inverse.contact_inverse_dynamics(model, q, v, v, contacts=Given(active=[x, 0.0]), f_min=[5.0, 0.0])
         for x in (active, acts)
     )
     assert one == other
@@ -158,7 +148,7 @@ def test_what_is_given_for_a_contact_that_is_switched_off_does_not_matter(ball: 
         (steps.contact_step, (*state, 1e-3), ("friction", "f_start")),
         (contacts.contact_dynamics, state, ("friction", "f_start", "compliance")),
         (contacts.contact_impulse, state[:2], ("friction", "f_start", "compliance")),
-        (distribution.contact_inverse_dynamics, (q, still, still), ("friction", "f_min")),
+        (inverse.contact_inverse_dynamics, (q, still, still), ("friction", "f_min")),
     ):
         if what in takes:
             on, of_value = {"active": [1.0, 0.0]}, what == "friction"

@@ -1,30 +1,35 @@
-"""Inverse and hybrid dynamics with constraints: against singular values, forward dynamics and what they mean."""
+"""Inverse, hybrid and reduced dynamics with constraints: by singular values, forward dynamics and what they mean."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
 
 import kinetree as kt
-from helpers.constraints import arms, each, made
+from helpers.constraints import MAKERS, arms, doubled, made, near, several
 from helpers.exact_trees import exact_tree
 from helpers.frames import times
-from helpers.mechanisms import Closed, bricard, delta, five_bar_leg, four_bar, slider_crank, stewart
+from helpers.mechanisms import Closed, bricard, delta, five_bar_leg, four_bar, n_four_bar, slider_crank, stewart
 from helpers.trees import STEP, Array, columns, moved, page, random_states, random_tree, stacked
 from kinetree import ContactInputs as Given
-from kinetree.algorithms import aba, rnea
+from kinetree.algorithms import aba, crba, rnea
 from kinetree.algorithms.dynamics.aba import hybrid_dynamics as tree_hybrid
 from kinetree.algorithms.kinematics.frames import frame_placement
 from kinetree.algorithms.quantities import mechanical_energy
-from kinetree.constraints.model import ConstrainedModel, constrained
-from kinetree.constraints.pages.dynamics import forward_dynamics, hybrid_dynamics
-from kinetree.constraints.pages.impulses import impulse, project_velocity
+from kinetree.constraints.builder import constrained
+from kinetree.constraints.model import ConstrainedModel
+from kinetree.constraints.pages.dynamics import forward_dynamics, hybrid_dynamics, impulse, project_velocity
 from kinetree.constraints.pages.inverse import inverse_dynamics
-from kinetree.constraints.pages.reduced import complete_acceleration, complete_velocity
-from kinetree.constraints.pages.rows import constraint_bias, constraint_jacobian
+from kinetree.constraints.pages.reduced import (
+    complete_acceleration,
+    complete_velocity,
+    reduced_bias,
+    reduced_mass_matrix,
+    velocity_map,
+)
+from kinetree.constraints.pages.rows import constraint_bias, constraint_inertia, constraint_jacobian, delassus_matrix
 from kinetree.joints import FreeFlyer, Prismatic, Revolute, Spherical
 from kinetree.model import Model
 
@@ -32,21 +37,6 @@ JOINTS = (FreeFlyer(), Revolute((0.6, -0.3, 0.7)), Spherical(), Prismatic((0, 0,
 TREE = random_tree(5, n=7, joints=JOINTS)
 FOLLOWING = exact_tree("followers", 5, list(JOINTS), followers=2, straight=0.5)
 N = 3
-
-
-def several(function: Any, model: Model, *arrays: Array, **inputs: Any) -> list[Array]:
-    """Run a page of several outputs on a batch, (N, …) each."""
-    given = {
-        name: each(x, lambda x: columns(np.broadcast_to(x, (N, *x.shape)), x.ndim)) if name == "contacts" else x
-        for name, x in inputs.items()
-    }
-    return [stacked(x, (N,)) for x in function(model, *map(columns, arrays), **given)]
-
-
-def doubled(model: ConstrainedModel) -> ConstrainedModel:
-    """Return the model with every constraint twice."""
-    again = [replace(c, name=c.label + "_again") for c in model.constraints]
-    return replace(model, constraints=(*model.constraints, *again))
 
 
 def with_passive(model: ConstrainedModel, count: int, seed: int = 0) -> ConstrainedModel:
@@ -104,7 +94,7 @@ def test_inverse_dynamics_by_singular_values(model: ConstrainedModel, least: str
         np.testing.assert_allclose(f[k], expected, rtol=0.0, atol=1e-10 * max(1.0, np.abs(expected).max()))
     np.testing.assert_array_equal(tau[:, list(model.passive)], 0.0)
     np.testing.assert_array_equal(missing[:, list(model.actuated)], 0.0)
-    np.testing.assert_allclose(tau + f @ J + missing, c, rtol=0.0, atol=1e-12 * np.abs(c).max())
+    near(tau + f @ J + missing, c, 1e-12)
 
 
 def test_what_is_switched_off_bears_nothing() -> None:
@@ -165,9 +155,9 @@ def test_forward_dynamics_of_inverse_dynamics_is_the_identity(case: Closed) -> N
     tau, f, missing = several(inverse_dynamics, model, q, v, a)
     np.testing.assert_allclose(missing, 0.0, atol=1e-11 * np.abs(tau).max())
     again, forces = several(forward_dynamics, model, q, v, tau)
-    np.testing.assert_allclose(again, a, rtol=0.0, atol=1e-12 * np.abs(a).max())
+    near(again, a, 1e-12)
     if len(model.actuated) == model.nindependent:  # as many as freedoms: f is that of forward dynamics
-        np.testing.assert_allclose(f, forces, rtol=0.0, atol=1e-10 * np.abs(forces).max())
+        near(f, forces, 1e-10)
 
 
 @mechanisms
@@ -220,7 +210,7 @@ def test_hybrid_dynamics_takes_the_motion_and_gives_the_force(case: Closed) -> N
     driving = np.where(np.isin(np.arange(model.nv), known), np.nan, tau)
     a_out, tau_out, f = several(hybrid_dynamics, model, q, v, given, driving, prescribed=some)
     np.testing.assert_allclose(a_out, forward, rtol=0.0, atol=1e-11 * np.abs(a).max())
-    np.testing.assert_allclose(tau_out, tau, rtol=0.0, atol=1e-10 * np.abs(tau).max())
+    near(tau_out, tau, 1e-10)
     np.testing.assert_allclose(f, forces, rtol=0.0, atol=1e-9 * np.abs(tau).max())
 
 
@@ -235,7 +225,7 @@ def test_hybrid_dynamics_without_prescribed_joints_or_without_constraints() -> N
     joint = model.joint_names[1]
     got = several(hybrid_dynamics, model, q, v, a, tau, contacts=Given(active=np.zeros(1)), prescribed=[joint])
     for x, y in zip(got, several(tree_hybrid, model, q, v, a, tau, prescribed=[joint]), strict=False):
-        np.testing.assert_allclose(x, y, rtol=0.0, atol=1e-11 * np.abs(y).max())
+        near(x, y, 1e-11)
 
 
 def test_prescribed_joints_that_depend_on_each_other_are_refused() -> None:
@@ -262,11 +252,7 @@ def test_anchors_that_move_carry_what_they_hold(kind: str) -> None:
     error = times(J, a) + gamma - drift[2] + 6.0 * (times(J, v) - drift[1]) - 9.0 * known * drift[0]
     np.testing.assert_allclose(error, 0.0, atol=1e-10 * np.abs(a).max())  # φ is zero at q
     kept = page(
-        project_velocity,
-        model,
-        q,
-        v,
-        contacts=Given(row_motion=columns(np.broadcast_to(drift, (N, *drift.shape)), 2)),
+        project_velocity, model, q, v, contacts=Given(row_motion=columns(np.broadcast_to(drift, (N, *drift.shape)), 2))
     )
     np.testing.assert_allclose(times(J, kept), np.broadcast_to(drift[1], (N, model.nrows)), atol=1e-11)
     after, _ = several(impulse, model, q, v, contacts=Given(row_motion=drift, restitution=np.array([0.5])))
@@ -288,7 +274,7 @@ def test_a_mechanism_on_an_anchor_that_moves() -> None:
     np.testing.assert_allclose(times(J, a) + gamma, drift[:, 2], atol=1e-11)
     tau, _, _ = several(inverse_dynamics, model, q, v, a)
     again, _ = forward_dynamics(model, *map(columns, (q, v, tau)), contacts=Given(row_motion=columns(drift, 2)))
-    np.testing.assert_allclose(stacked(again, (N,)), a, rtol=0.0, atol=1e-11 * np.abs(a).max())
+    near(stacked(again, (N,)), a, 1e-11)
 
 
 def test_with_all_constraints_off_only_the_tree_is_left() -> None:
@@ -321,7 +307,7 @@ def test_a_humanoid_on_two_feet() -> None:
     np.testing.assert_allclose(spared[2], 0.0, atol=1e-11)  # 4e-10 without the last correction
     assert np.linalg.norm(driving) != pytest.approx(np.linalg.norm(tau), rel=1e-3)  # there is a choice
     again, _ = forward_dynamics(model, q.tolist(), v.tolist(), driving)
-    np.testing.assert_allclose(again, a, rtol=0.0, atol=1e-12 * np.abs(a).max())
+    near(again, a, 1e-12)
 
 
 def test_with_two_feet_in_the_air_a_quadruped_misses_one_moment() -> None:
@@ -338,3 +324,90 @@ def test_with_two_feet_in_the_air_a_quadruped_misses_one_moment() -> None:
     np.testing.assert_array_equal(f[3:9], 0.0)
     np.testing.assert_allclose(J @ (missing / arms(mech.model)[1] ** 2)[:6], 0.0, atol=1e-10 * np.abs(missing).max())
     assert np.abs(missing).max() > 1.0
+
+
+# -- independent velocities -------------------------------------------------------------------------------------------
+
+REDUCED: dict[str, tuple[ConstrainedModel, Array]] = {
+    name: (case.mech.model, case.q)
+    for name, case in {
+        "four-bar": four_bar(),
+        "slider-crank": slider_crank(),
+        "two four-bars": n_four_bar(2),
+        "Bricard": bricard(),
+        "Stewart": stewart(),
+        "Delta": delta(),
+        "floating leg": five_bar_leg(floating=True),
+    }.items()
+}
+for name, kind, tree in (("weld on tree", "weld", TREE), ("rod on followers", "rod", FOLLOWING)):
+    REDUCED[name] = made(kind, tree, start(tree)[0], "cousin"), start(tree)[0]
+REDUCED |= {
+    f"{name}, twice": (doubled(REDUCED[name][0]), REDUCED[name][1]) for name in ("four-bar", "Delta", "weld on tree")
+}
+
+reducible = pytest.mark.parametrize(("model", "q"), REDUCED.values(), ids=list(REDUCED))
+
+
+@reducible
+def test_the_reduced_equation_gives_the_acceleration(model: ConstrainedModel, q: Array) -> None:
+    """GᵀMG ÿ + Gᵀ(M g + h) = Gᵀ τ, with ``J G = 0``."""
+    rng, q = np.random.default_rng(0), q[None]
+    y, tau = rng.normal(size=(1, model.nindependent)), rng.normal(size=(1, model.nv), scale=10.0)
+    G, J, M = page(velocity_map, model, q), page(constraint_jacobian, model, q), page(crba, model, q)
+    np.testing.assert_allclose(J @ G, 0.0, atol=1e-11 * np.abs(G).max())
+    np.testing.assert_array_equal(G[0, list(model.independent_velocities)], np.eye(model.nindependent))
+    v = page(complete_velocity, model, q, y)
+    np.testing.assert_allclose(v, times(G, y), atol=1e-12 * np.abs(v).max())
+    reduced, bias = page(reduced_mass_matrix, model, q), page(reduced_bias, model, q, v)
+    np.testing.assert_array_equal(reduced, np.swapaxes(reduced, 1, 2))
+    np.testing.assert_allclose(reduced, np.swapaxes(G, 1, 2) @ M @ G, rtol=0.0, atol=1e-12 * np.abs(reduced).max())
+    a = np.array(forward_dynamics(model, *(x[0].tolist() for x in (q, v, tau)))[0])
+    acceleration = np.linalg.solve(reduced[0], G[0].T @ tau[0] - bias[0])
+    wanted = a[list(model.independent_velocities)]
+    np.testing.assert_allclose(acceleration, wanted, rtol=0.0, atol=1e-10 * np.abs(a).max())
+
+
+@reducible
+def test_the_choice_is_as_large_as_the_mobility_and_not_singular(model: ConstrainedModel, q: Array) -> None:
+    J = page(constraint_jacobian, model, q[None])[0]
+    s = np.linalg.svd(J, compute_uv=False)
+    rank = int((s > 1e-9 * s[0]).sum())
+    assert model.nindependent == model.nv - rank
+    dependent = np.delete(J, model.independent_velocities, axis=1)
+    assert np.linalg.matrix_rank(dependent, tol=1e-6 * s[0]) == rank
+    assert model.reference.is_closed
+    assert model.reference.mobility == model.nindependent
+
+
+@pytest.mark.parametrize("kind", ["weld", "gear", "sphere"])
+@pytest.mark.parametrize("twice", [False, True])
+def test_the_inertia_that_constraints_meet(kind: str, twice: bool) -> None:
+    q = start(TREE)
+    model = made(kind, TREE, q[0], "world" if kind != "gear" else "cousin")
+    model = doubled(model) if twice else model
+    G, inertia = page(delassus_matrix, model, q)[0], page(constraint_inertia, model, q)[0]
+    np.testing.assert_array_equal(inertia, inertia.T)
+    expected = np.linalg.pinv(G, rcond=1e-9, hermitian=True)
+    # measured: 1e-14 and, with rows that are there twice, 3e-12
+    near(inertia, expected, 1e-10)
+
+
+def test_actuated_joints_are_independent_where_they_will_do() -> None:
+    tree, rods = delta().mech.tree, delta().mech.constraints
+    motors = ("motor0", "motor1", "motor2")
+    assert kt.Mechanism(tree, rods).actuated == kt.Mechanism(tree, rods).independent == motors
+    linkage = four_bar().mech
+    assert linkage.independent == ("motor",)
+    for joint in linkage.tree.joint_names:
+        assert kt.Mechanism(linkage.tree, linkage.constraints, actuated=[joint]).independent == (joint,)
+    leg = five_bar_leg(floating=True).mech
+    hips = kt.Mechanism(leg.tree, leg.constraints, actuated=["front_hip", "back_hip"])
+    assert hips.independent == (*(f"root.{x}" for x in ("wx", "wy", "wz", "vx", "vy", "vz")), "front_hip", "back_hip")
+
+
+@pytest.mark.parametrize("kind", MAKERS)
+def test_independent_velocities_of_every_type_of_constraint(kind: str) -> None:
+    model = made(kind, FOLLOWING, start(FOLLOWING)[0], "cousin")
+    assert model.reference.is_closed
+    assert model.nindependent == model.nv - np.linalg.matrix_rank(model.reference.near[0], tol=1e-9)

@@ -1,4 +1,4 @@
-"""Mechanisms against closed forms: a slider-crank and a Delta robot; a Stewart platform against Pinocchio."""
+"""Mechanisms against closed forms: a slider-crank, a Delta robot, wheels; a Stewart platform against Pinocchio."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from helpers.constraints import arms, null_space_dynamics
+import kinetree as kt
+from helpers.constraints import arms, by_null_space, near
 from helpers.mechanisms import (
     FIGURES,
     Closed,
@@ -20,12 +21,13 @@ from helpers.mechanisms import (
     slider_crank,
     stewart,
 )
-from helpers.pinocchio_oracle import build, se3
+from helpers.pinocchio_oracle import build, constrained_dynamics
 from kinetree.algorithms.dynamics.crba import crba
 from kinetree.algorithms.dynamics.rnea import bias_forces
 from kinetree.constraints.pages.assembly import assemble
-from kinetree.constraints.pages.dynamics import forward_dynamics
-from kinetree.constraints.pages.impulses import project_velocity
+from kinetree.constraints.pages.dynamics import forward_dynamics, project_velocity
+from kinetree.constraints.pages.reduced import complete_velocity
+from kinetree.joints import FreeFlyer, Revolute
 
 Array = np.ndarray[Any, Any]
 G = 9.81
@@ -41,16 +43,6 @@ def admissible(case: Closed, seed: int = 0) -> Array:
     """Return a random velocity that the constraints allow."""
     v = np.random.default_rng(seed).normal(size=case.mech.nv)
     return np.array(project_velocity(case.mech.model, case.q.tolist(), v.tolist()))
-
-
-def oracle(case: Closed, v: Array, tau: Array) -> tuple[Array, Array]:
-    """Return a and the f of minimum norm by the null-space method."""
-    model, q = case.mech.model, case.q.tolist()
-    rows = model.constraint_rows(q, v.tolist())
-    J, gamma = np.array([list(row.J) for row in rows], dtype=float), np.array([row.gamma for row in rows], dtype=float)
-    return null_space_dynamics(
-        np.array(crba(model, q)), np.array(bias_forces(model, q, v.tolist())), J, gamma, tau, arms(case.mech.model)[0]
-    )
 
 
 class SliderCrank:
@@ -151,24 +143,13 @@ def test_a_stewart_platform_against_pinocchio_and_the_null_space_method() -> Non
     case = Closed(case.mech, np.array(q))
     v, tau = admissible(case), rng.normal(size=24, scale=30.0)
     a, f = dynamics(case, v, tau)
-    expected, forces = oracle(case, v, tau)
-    np.testing.assert_allclose(a, expected, rtol=0.0, atol=1e-12 * np.abs(expected).max())
-    np.testing.assert_allclose(f, forces, rtol=0.0, atol=1e-12 * np.abs(forces).max())
+    expected, forces = by_null_space(case.mech.model, case.q, v, tau)
+    near(a, expected, 1e-12)
+    near(f, forces, 1e-12)
 
-    o = build(case.mech.tree.model)
-    balls, data = pin.StdVec_RigidConstraintModel(), pin.StdVec_RigidConstraintData()
-    for loop in case.mech.constraints:
-        ends = [o.ours.frame(name) for name in loop.of]
-        joints = [o.theirs.getJointId(o.ours.bodies[frame.body].joint_name) for frame in ends]
-        (first, second), (X, Y) = joints, map(se3, (frame.X for frame in ends))
-        kind = pin.ContactType.CONTACT_3D
-        balls.append(pin.RigidConstraintModel(kind, o.theirs, first, X, second, Y, pin.ReferenceFrame.LOCAL))
-    for ball in balls:
-        data.append(ball.createData())
-    pin.initConstraintDynamics(o.theirs, o.data, balls, data)
-    state = (x[0] for x in (o.to_pin_q(case.q[None]), o.to_pin_v(v[None]), o.to_pin_v(tau[None])))
-    settings = pin.ProximalSettings(1e-14, 1e-12, 20)
-    theirs = o.from_pin_v(pin.constraintDynamics(o.theirs, o.data, *state, balls, data, settings)[None])[0]
+    loops = [loop.of for loop in case.mech.constraints]
+    other = build(case.mech.tree.model)
+    theirs, _ = constrained_dynamics(other, pin.ContactType.CONTACT_3D, loops, case.q, v, tau)
     np.testing.assert_allclose(a, theirs, rtol=0.0, atol=1e-9 * np.abs(expected).max())
 
 
@@ -182,9 +163,9 @@ def test_redundant_rows_give_the_acceleration_and_the_least_forces(make: Any, mo
     v = admissible(case) if moves else np.zeros(case.mech.nv)
     tau = np.random.default_rng(1).normal(size=case.mech.nv, scale=10.0)
     a, f = dynamics(case, v, tau)
-    expected, forces = oracle(case, v, tau)
-    np.testing.assert_allclose(a, expected, rtol=0.0, atol=1e-10 * np.abs(expected).max())
-    np.testing.assert_allclose(f, forces, rtol=0.0, atol=1e-10 * np.abs(forces).max())
+    expected, forces = by_null_space(case.mech.model, case.q, v, tau)
+    near(a, expected, 1e-10)
+    near(f, forces, 1e-10)
     M, h = np.array(crba(case.mech.model, case.q.tolist())), bias_forces(case.mech.model, case.q.tolist(), v.tolist())
     power = v @ (M @ a + h - tau)  # of the constraints: ideal ones do no work
     assert abs(power) < 1e-11 * np.abs(forces).max() * np.linalg.norm(v) + 1e-30
@@ -199,3 +180,73 @@ def test_a_planar_linkage_whose_axes_are_not_quite_parallel_still_moves(askew: f
     a, f = dynamics(tilted, v, tau)
     np.testing.assert_allclose(a, expected, rtol=0.0, atol=(1e-13 + 2 * askew) * np.abs(expected).max())
     assert np.linalg.norm(f / arms(tilted.mech.model)[0]) < 10.0
+
+
+# -- wheels that roll --------------------------------------------------------------------------------------------------
+
+M, R = 2.0, 0.3
+
+
+def disk(slope: float = 0.0) -> kt.Mechanism:
+    """Return a thin uniform disk on a plane, seen with the plane level and gravity tilted by the slope towards x."""
+    b = kt.ModelBuilder("disk")
+    b.add_link("world")
+    b.add_link("disk", kt.Inertia.from_com(M, (0, 0, 0), np.diag([0.25, 0.5, 0.25]) * M * R**2))
+    b.add_joint("root", parent="world", child="disk", joint=FreeFlyer())
+    robot = kt.Robot(b.build(gravity=(G * np.sin(slope), 0.0, -G * np.cos(slope))))
+    return kt.Mechanism(robot, [kt.Wheel("disk", radius=R)])
+
+
+def test_a_disk_rolls_down_a_slope_at_two_thirds_of_the_sliding_acceleration() -> None:
+    slope = 0.4
+    mech = disk(slope)
+    q = mech.tree.neutral()
+    q[mech.tree.joint("root").q_slice][:3] = 0.0, 0.0, R
+    a, f = forward_dynamics(mech.model, q.tolist(), [0.0] * 6, [0.0] * 6)
+    down = 2 / 3 * G * np.sin(slope)
+    np.testing.assert_allclose(a, [0, down / R, 0, down, 0, 0], atol=1e-12)  # angular first
+    np.testing.assert_allclose(f, [-M * down / 2, 0, M * G * np.cos(slope)], atol=1e-12)
+
+
+@pytest.mark.parametrize("tilt", [0.3, -0.7])
+def test_a_coin_runs_in_circles(tilt: float) -> None:
+    """Steady rolling of a thin disk (Routh, Advanced Rigid Dynamics, 1905, section 244), tilted from the upright.
+
+    Its centre stays on a circle of radius ρ at Ω about the vertical: Ω² (6 ρ cos α + R sin α cos α) = 4 G sin α.
+    """
+    mech, a, side = disk(), abs(tilt), np.sign(tilt)
+    s, c, rho = np.sin(tilt), np.cos(tilt), 1.1
+    q = mech.tree.neutral()
+    q[mech.tree.joint("root").q_slice] = 0.0, 0.0, R * c, np.sin(tilt / 2), 0.0, 0.0, np.cos(tilt / 2)
+    turn = np.sqrt(4 * G * np.sin(a) / (6 * rho * np.cos(a) + R * np.sin(a) * np.cos(a)))
+    low, axis = np.array([0.0, s, -c]) * R, np.array([0.0, c, s])
+    centre = np.array([rho * turn, 0.0, 0.0])  # forwards; it leans to the middle of the circle, to −y if tilt > 0
+    upright = np.array([0.0, 0.0, -side * turn])
+    spin = -(centre + np.cross(upright, low))[0] / np.cross(axis, low)[0]
+    to_body = np.array([[1, 0, 0], [0, c, s], [0, -s, c]])
+    v = np.concatenate([to_body @ (upright + spin * axis), to_body @ centre])
+    np.testing.assert_allclose(project_velocity(mech.model, q.tolist(), v.tolist()), v, atol=1e-12)
+    acceleration, _ = forward_dynamics(mech.model, q.tolist(), v.tolist(), [0.0] * 6)
+    of_centre = to_body.T @ (np.array(acceleration[3:]) + np.cross(v[:3], v[3:]))
+    np.testing.assert_allclose(of_centre, [0.0, -side * rho * turn**2, 0.0], atol=1e-11)
+
+
+def test_a_cart_goes_where_its_wheels_roll() -> None:
+    """Two wheels on one axle: it goes forwards with the mean of both, and turns with their difference."""
+    b = kt.ModelBuilder("cart")
+    b.add_link("world")
+    b.add_link("cart", kt.Inertia.from_com(5.0, (0, 0, 0), np.eye(3) * 0.1))
+    b.add_joint("root", parent="world", child="cart", joint=FreeFlyer())
+    for side, y in (("left", 0.2), ("right", -0.2)):
+        b.add_link(side, kt.Inertia.from_com(0.5, (0, 0, 0), np.diag([0.01, 0.02, 0.01])))
+        T = np.eye(4)
+        T[1, 3] = y
+        b.add_joint(side, parent="cart", child=side, joint=Revolute((0, 1, 0)), placement=T)
+    robot = kt.Robot(b.build())
+    wheels = [kt.Wheel(side, radius=0.1) for side in ("left", "right")]
+    mech = kt.Mechanism(robot, wheels, actuated=["left", "right"])
+    assert mech.independent == ("root.wy", "left", "right")  # it also pitches; five of six rows count
+    q = robot.neutral()
+    q[robot.joint("root").q_slice][2] = 0.1
+    v = complete_velocity(mech.model, q.tolist(), [0.0, 3.0, 5.0])
+    np.testing.assert_allclose(v[:6], [0.0, 0.0, 0.1 * 2.0 / 0.4, 0.1 * 4.0, 0.0, 0.0], atol=1e-12)

@@ -6,6 +6,7 @@ import copy
 import math
 import pickle
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -13,58 +14,30 @@ import numpy as np
 import pytest
 
 import kinetree as kt
+from helpers.contact_robots import rolling
 from helpers.kernels import same_bits
+from helpers.mechanisms import HINGE, four_bar
 from kinetree import ContactInputs as Given
+from kinetree.constraints.types import Row
 from kinetree.errors import ArgumentError
-from kinetree.joints import FreeFlyer, Helical, Prismatic, Revolute, Spherical, Universal
+from kinetree.joints import FreeFlyer, Helical, Prismatic, Spherical, Universal
+from kinetree.model import Model
 
 Array = np.ndarray[Any, Any]
-HINGE = Revolute((0, 1, 0))
-
-
-def at(*r: float) -> Array:
-    T = np.eye(4)
-    T[:3, 3] = r
-    return T
-
-
-def four_bar(crank: float = 1.0, coupler: float = 2.0, rocker: float = 1.5, base: float = 2.2) -> kt.Robot:
-    """Return the tree of a planar four-bar linkage, cut between coupler and rocker."""
-    b = kt.ModelBuilder("four-bar")
-    b.add_link("ground")
-    for name, length in (("crank", crank), ("coupler", coupler), ("rocker", rocker)):
-        I = length**2 / 12
-        b.add_link(name, kt.Inertia.from_com(length, (length / 2, 0, 0), np.diag([1e-4, I, I]) * length))
-    b.add_joint("shoulder", parent="ground", child="crank", joint=HINGE)
-    b.add_joint("elbow", parent="crank", child="coupler", joint=HINGE, placement=at(crank, 0, 0))
-    b.add_joint("pivot", parent="ground", child="rocker", joint=HINGE, placement=at(base, 0, 0))
-    b.add_frame("coupler_tip", link="coupler", placement=at(coupler, 0, 0))
-    b.add_frame("rocker_tip", link="rocker", placement=at(rocker, 0, 0))
-    return kt.Robot(b.build())
-
-
-def closed(q_crank: float, crank: float = 1.0, coupler: float = 2.0, rocker: float = 1.5, base: float = 2.2) -> Array:
-    """Return a configuration in which the linkage closes: triangles, with angles about y that turn x towards −z."""
-    elbow = crank * np.array([np.cos(q_crank), -np.sin(q_crank)])
-    d = elbow - [base, 0.0]
-    distance, direction = np.hypot(*d), np.arctan2(-d[1], d[0])
-    at_pivot = np.arccos((rocker**2 + distance**2 - coupler**2) / (2 * rocker * distance))
-    q_rocker = direction + at_pivot
-    tip = np.array([base, 0.0]) + rocker * np.array([np.cos(q_rocker), -np.sin(q_rocker)]) - elbow
-    return np.array([q_crank, np.arctan2(-tip[1], tip[0]) - q_crank, q_rocker])
+LOOPS = four_bar().mech.constraints
+TREE = four_bar().mech.tree
+BOX = kt.Inertia(1.0, [0.1, 0.0, 0.0], np.eye(3) * 0.01)
 
 
 @pytest.fixture(scope="module")
 def linkage() -> kt.Mechanism:
-    loop = kt.Loop("coupler_tip", "rocker_tip", HINGE)
-    gear = kt.Gear({"shoulder": 1, "pivot": -2}, name="gear")
-    return kt.Mechanism(four_bar(), [loop, gear])
+    return kt.Mechanism(TREE, [*LOOPS, kt.Gear({"motor": 1, "pivot": -2}, name="gear")])
 
 
 @pytest.fixture(scope="module")
 def states() -> tuple[Array, Array, Array]:
     rng = np.random.default_rng(0)
-    return np.array([closed(x) for x in rng.uniform(0.3, 2.5, 21)]), *rng.normal(size=(2, 21, 3))
+    return np.array([four_bar(motor=-x).q for x in rng.uniform(0.3, 2.5, 21)]), *rng.normal(size=(2, 21, 3))
 
 
 def test_a_planar_loop_keeps_two_of_its_five_rows(linkage: kt.Mechanism, states: tuple[Array, ...]) -> None:
@@ -78,19 +51,6 @@ def test_a_planar_loop_keeps_two_of_its_five_rows(linkage: kt.Mechanism, states:
     assert sum(mobile.op_count.values()) < 60
 
 
-def test_the_crank_turns_as_a_mechanism_of_one_degree_of_freedom(states: tuple[Array, ...]) -> None:
-    """With v = g u, the reduced equation is (gᵀ M g) u̇ + gᵀ (M ġ u + h) = gᵀ τ."""
-    q, _, tau = states
-    mech = kt.Mechanism(four_bar(), [kt.Loop("coupler_tip", "rocker_tip", HINGE)])
-    robot = mech.tree
-    a, _ = mech.forward_dynamics(q, 0 * q, tau)
-    J = mech.constraint_jacobian(q)
-    g = np.stack([np.linalg.svd(x)[2][-1] for x in J])
-    M, h = robot.mass_matrix(q), robot.bias_forces(q, 0 * q)
-    u = np.einsum("ni,ni->n", g, tau - h) / np.einsum("ni,nij,nj->n", g, M, g)
-    np.testing.assert_allclose(a, g * u[:, None], atol=1e-12 * np.abs(a).max())
-
-
 def test_the_same_bits_in_every_batch(linkage: kt.Mechanism, states: tuple[Array, ...]) -> None:
     active = np.random.default_rng(1).integers(0, 2, (21, 2)).astype(float)
     batch = linkage.forward_dynamics(*states, contacts=Given(active=active))
@@ -99,54 +59,43 @@ def test_the_same_bits_in_every_batch(linkage: kt.Mechanism, states: tuple[Array
         assert all(same_bits(x[k], y) for x, y in zip(batch, one, strict=True))
 
 
-@pytest.mark.parametrize("wrong", [0.5, -1.0, 2.0, math.nan])
+WRONG_NUMBERS = {
+    "active": [0.5, -1.0, 2.0, math.nan],
+    "friction": [-0.1, math.nan],
+    "restitution": [-0.1, 1.5, math.nan],
+    "dt": [0.0, -1e-3, math.nan, math.inf],
+}
+
+
+@pytest.mark.parametrize(("name", "wrong"), [(name, x) for name, values in WRONG_NUMBERS.items() for x in values])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_active_is_one_or_zero(
-    linkage: kt.Mechanism, states: tuple[Array, ...], wrong: float, dtype: type[np.floating[Any]]
-) -> None:
+def test_numbers_are_checked_as_by_simulate(name: str, wrong: float, dtype: type[np.floating[Any]]) -> None:
     """By the call glue and by the general path, for one state and for many, each with its own or all with one."""
-    one, many = [[x[k].astype(dtype) for x in states] for k in (0, slice(3))]
-    right = np.ones((3, 2), dtype)
-    for given, on in ((one, right[0]), (many, right), (many, right[0])):
-        bad = on.copy()
-        bad.flat[-1] = wrong
-        for active in (bad, bad.tolist(), np.asfortranarray(bad)):
-            for _ in range(2):
-                linkage.forward_dynamics(*given, contacts=Given(active=on))  # compiled, then called by the glue
-                with pytest.raises(ArgumentError, match="forward_dynamics: active holds"):
-                    linkage.forward_dynamics(*given, contacts=Given(active=active))
+    right = {name: np.array([x], dtype) for name, x in (("active", 1.0), ("friction", 0.5), ("restitution", 0.0))}
+    right["dt"] = np.array(1e-3, dtype)
 
+    def step(dt: Any, **given: Any) -> None:
+        ball().contact_step(*state, dt, contacts=Given(**given))
 
-def test_active_in_a_function_of_the_user_is_one_or_zero(linkage: kt.Mechanism) -> None:
-    with pytest.raises(ArgumentError, match=r"active holds 0\.5"):
-        linkage.compile(lambda q, v, tau: linkage.forward_dynamics(q, v, tau, contacts=Given(active=[1.0, 0.5])).a)
-
-
-CONTACT = {"friction": [-0.1, math.nan], "restitution": [-0.1, 1.5, math.nan], "dt": [0.0, -1e-3, math.nan, math.inf]}
-
-
-@pytest.mark.parametrize(("name", "wrong"), [(name, x) for name, values in CONTACT.items() for x in values])
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_numbers_of_contacts_are_checked_as_by_simulate(name: str, wrong: float, dtype: type[np.floating[Any]]) -> None:
-    """By the call glue and by the general path, for one state and for many, each with its own or all with one."""
-    mech = ball()
-    right = {"friction": np.array([0.5], dtype), "restitution": np.array([0.0], dtype), "dt": np.array(1e-3, dtype)}
     for lead in ((), (3,)):
         state = [np.ones((*lead, n), dtype) * np.array(x, dtype) for n, x in ((7, Q), (6, [0] * 6), (6, [0] * 6))]
         for own in (True, False):
             values = {n: np.array(np.broadcast_to(x, (*lead, *x.shape)) if own else x) for n, x in right.items()}
-            bad = values | {name: values[name].copy()}
-            bad[name].flat[-1] = wrong
-            for _ in range(2):
-                contact_step(mech, state, values)  # compiled, then called by the glue
-                with pytest.raises(ArgumentError, match=f"contact_step: {name} holds {wrong:.3g}"):
-                    contact_step(mech, state, bad)
+            bad = values[name].copy()
+            bad.flat[-1] = wrong
+            for given in (bad, bad.tolist(), np.asfortranarray(bad)):
+                for _ in range(2):
+                    step(**values)  # compiled, then called by the glue
+                    with pytest.raises(ArgumentError, match=f"contact_step: {name} holds {wrong:.3g}"):
+                        step(**values | {name: given})
 
 
 def test_numbers_of_contacts_are_checked_in_all_functions() -> None:
     mech = ball()
     state = [np.array(Q), np.zeros(6), np.zeros(6)]
     for call in (
+        lambda: mech.forward_dynamics(*state, contacts=Given(active=[0.5])),
+        lambda: mech.compile(lambda q, v: mech.impulse(q, v, contacts=Given(active=[0.5])).v_next),
         lambda: mech.contact_dynamics(*state, contacts=Given(friction=[-1.0])),
         lambda: mech.contact_inverse_dynamics(*state, contacts=Given(friction=[math.nan])),
         lambda: mech.contact_impulse(*state[:2], contacts=Given(friction=[-1.0])),
@@ -155,27 +104,16 @@ def test_numbers_of_contacts_are_checked_in_all_functions() -> None:
         lambda: mech.step(*state, 1e-3, contacts=Given(friction=[-1.0])),
         lambda: mech.compile(lambda q, v: mech.contact_impulse(q, v, contacts=Given(friction=[-1.0])).v_next),
     ):
-        with pytest.raises(ArgumentError, match=r"(friction|restitution) holds"):
+        with pytest.raises(ArgumentError, match=r"(active|friction|restitution) holds"):
             call()
 
 
 Q = [0.0, 0.0, 0.1, 0.0, 0.0, 0.0, 1.0]
 
 
-def contact_step(mech: kt.Mechanism, state: list[Array], values: dict[str, Array]) -> Any:
-    return mech.contact_step(
-        *state, values["dt"], contacts=Given(friction=values["friction"], restitution=values["restitution"])
-    )
-
-
 @cache
 def ball() -> kt.Mechanism:
-    """Return a ball on a plane."""
-    b = kt.ModelBuilder("ball")
-    b.add_link("ground")
-    b.add_link("ball", kt.Inertia.from_com(1.0, (0, 0, 0), np.eye(3) * 1e-2))
-    b.add_joint("free", parent="ground", child="ball", joint=FreeFlyer())
-    return kt.Mechanism(kt.Robot(b.build()), [kt.Contact("ball", radius=0.1, friction=0.5)])
+    return rolling(0.4)
 
 
 def test_active_may_be_bools(linkage: kt.Mechanism, states: tuple[Array, ...]) -> None:
@@ -206,8 +144,7 @@ def test_nan_in_one_state_stays_there(linkage: kt.Mechanism, states: tuple[Array
 
 
 def test_float32_with_redundant_rows(states: tuple[Array, ...]) -> None:
-    loop = kt.Loop("coupler_tip", "rocker_tip", HINGE)
-    twice = kt.Mechanism(four_bar(), [loop, kt.Loop("coupler_tip", "rocker_tip", HINGE, name="again")])
+    twice = kt.Mechanism(TREE, [*LOOPS, replace(*LOOPS, name="again")])
     right = twice.forward_dynamics(*states)
     got = twice.forward_dynamics(*(x.astype(np.float32) for x in states))
     assert got.a.dtype == np.float32
@@ -224,9 +161,9 @@ def test_a_mechanism_is_a_value(linkage: kt.Mechanism) -> None:
     assert again.stabilization == linkage.stabilization == 0.0
     assert linkage != kt.Mechanism(linkage.tree, linkage.constraints, stabilization=1.0)
     assert linkage != linkage.tree
-    by_pivot = kt.Mechanism(linkage.tree, LOOPS, actuated=["pivot"], independent=["shoulder"])
+    by_pivot = kt.Mechanism(linkage.tree, LOOPS, actuated=["pivot"], independent=["motor"])
     assert pickle.loads(pickle.dumps(by_pivot)) == by_pivot != kt.Mechanism(linkage.tree, LOOPS)
-    assert (by_pivot.actuated, by_pivot.independent) == (("pivot",), ("shoulder",))
+    assert (by_pivot.actuated, by_pivot.independent) == (("pivot",), ("motor",))
     assert pickle.loads(pickle.dumps(linkage.constraint_bias)).__name__ == "constraint_bias"
     assert linkage.row_slices == {"loop_coupler_tip_rocker_tip": slice(0, 5), "gear": slice(5, 6)}
     assert (linkage.nq, linkage.nv, linkage.nb, linkage.nrows) == (3, 3, 3, 6)
@@ -243,119 +180,98 @@ def test_what_is_the_trees_is_not_delegated(linkage: kt.Mechanism) -> None:
         linkage.forward_dynamic  # noqa: B018  # type: ignore[attr-defined]
 
 
-LOOP = kt.Loop("coupler_tip", "rocker_tip", HINGE)
-LOOPS = [LOOP]
-
-WRONG: dict[str, tuple[Callable[[], Any], str]] = {
-    "frame": (
-        lambda: [kt.Weld("coupler_tp")],
-        "constraint 'weld_coupler_tp': no frame 'coupler_tp', did you mean 'cou",
-    ),
-    "other frame": (
-        lambda: [kt.Rod("coupler_tip", "rocker_tp", 1.0)],
-        "no frame 'rocker_tp', did you mean 'rocker_tip'",
-    ),
-    "joint": (lambda: [kt.Gear({"shoulder": 1, "elbw": 1})], "no joint 'elbw', did you mean 'elbow'"),
-    "one body": (lambda: [kt.Weld("coupler", "coupler_tip")], "are both fixed to the body 'coupler'"),
-    "both in the world": (lambda: [kt.Weld("ground")], "are both fixed to the world"),
-    "length": (
-        lambda: [kt.Rod("coupler_tip", "rocker_tip", -1.0)],
-        "the length of rod .* is -1.0, it must be a positive",
-    ),
-    "no length": (lambda: [kt.Rod("coupler_tip", "rocker_tip", np.nan)], "is nan, it must be a positive number"),
-    "radius": (lambda: [kt.Contact("coupler_tip", radius=-0.1)], "the radius of contact .* cannot be negative"),
-    "height": (lambda: [kt.Contact("coupler_tip", height=np.inf)], "the height of contact .* give a finite number"),
-    "normal": (lambda: [kt.Contact("coupler_tip", normal=(0, 0, 0))], "the normal of contact .* not zero"),
-    "placement": (
-        lambda: [kt.Weld("coupler_tip", placement=np.ones((4, 4)))],
-        "the placement of weld .* is not a pose",
-    ),
-    "one joint": (lambda: [kt.Gear({"elbow": 1})], "a gear couples at least two joints"),
-    "factor": (lambda: [kt.Gear({"elbow": 1, "shoulder": 0})], "with factors that are not zero"),
-    "factor nan": (lambda: [kt.Gear({"elbow": 1, "shoulder": np.nan})], "the factor of 'shoulder' in a gear is nan"),
-    "ratios": (lambda: [kt.Gear(["elbow", "shoulder"])], "the ratios of a gear are given as"),  # type: ignore[arg-type]
-    "twice": (lambda: [LOOP, LOOP], "two constraints are called 'loop_coupler_tip_rocker_tip': .* name="),
-    "universal": (
-        lambda: [kt.Loop("coupler_tip", "rocker_tip", Universal())],
-        "a Universal bears .* cut the loop at an",
-    ),
-    "helical": (
-        lambda: [kt.Loop("coupler_tip", "rocker_tip", Helical((0, 0, 1), 0.1))],
-        "a Helical couples .* cut the",
-    ),
-    "free": (lambda: [kt.Loop("coupler_tip", "rocker_tip", FreeFlyer())], "a FreeFlyer bears no force"),
-    "no joint": (lambda: [kt.Loop("coupler_tip", "rocker_tip", "revolute")], "closes at a joint"),  # type: ignore[arg-type]
-    "joint twice": (lambda: [kt.Gear((("elbow", 1), ("elbow", 2), ("pivot", 1)))], "name a joint twice"),
-    "joint's number": (lambda: [kt.Gear({0: 1, 1: 2})], "the name of a joint is a str; 0 was given"),  # type: ignore[dict-item]
-    "frame's number": (lambda: [kt.Rod(3, None, 1.0)], "the name of a frame is a str; 3 was given"),  # type: ignore[arg-type]
-    "name": (lambda: [kt.Weld("coupler", name=3)], "the name of a constraint is a str; 3 was"),  # type: ignore[arg-type]
-    "one": (lambda: LOOP, "a mechanism takes a sequence of constraints"),
-    "nothing": (lambda: [], "at least one constraint"),
-    "no constraint": (lambda: ["weld"], "a mechanism takes constraints such as kinetree.Weld; 'weld' was given"),
-    "wheel": (lambda: [kt.Wheel("coupler", radius=0.0)], "the radius of wheel .* is 0.0, it must be a positive"),
-    "wheel's axis": (lambda: [kt.Wheel("coupler", radius=1, axis=(0, 0, 0))], "the axis of wheel .* not zero"),
-    "wheel's normal": (lambda: [kt.Wheel("coupler", radius=1, normal=(0, np.nan, 0))], "the normal of wheel .* finite"),
-    "wheel's height": (lambda: [kt.Wheel("coupler", radius=1, height=True)], "the height of wheel .* finite number"),
-}
+WRONG: list[tuple[Callable[[], Any], str]] = [
+    (lambda: [kt.Weld("coupler_tp")], "constraint 'weld_coupler_tp': no frame 'coupler_tp', did you mean 'cou"),
+    (lambda: [kt.Rod("coupler_tip", "rocker_tp", 1.0)], "no frame 'rocker_tp', did you mean 'rocker_tip'"),
+    (lambda: [kt.Gear({"motor": 1, "elbw": 1})], "no joint 'elbw', did you mean 'elbow'"),
+    (lambda: [kt.Weld("coupler", "coupler_tip")], "are both fixed to the body 'coupler'"),
+    (lambda: [kt.Weld("ground")], "are both fixed to the world"),
+    (lambda: [kt.Rod("coupler_tip", "rocker_tip", -1.0)], "the length of rod .* is -1.0, it must be a positive"),
+    (lambda: [kt.Rod("coupler_tip", "rocker_tip", np.nan)], "is nan, it must be a positive number"),
+    (lambda: [kt.Contact("coupler_tip", radius=-0.1)], "the radius of contact .* cannot be negative"),
+    (lambda: [kt.Contact("coupler_tip", height=np.inf)], "the height of contact .* give a finite number"),
+    (lambda: [kt.Contact("coupler_tip", normal=(0, 0, 0))], "the normal of contact .* not zero"),
+    (lambda: [kt.Weld("coupler_tip", placement=np.ones((4, 4)))], "the placement of weld .* is not a pose"),
+    (lambda: [kt.Gear({"elbow": 1})], "a gear couples at least two joints"),
+    (lambda: [kt.Gear({"elbow": 1, "motor": 0})], "with factors that are not zero"),
+    (lambda: [kt.Gear({"elbow": 1, "motor": np.nan})], "the factor of 'motor' in a gear is nan"),
+    (lambda: [kt.Gear(["elbow", "motor"])], "the ratios of a gear are given as"),  # type: ignore[arg-type]
+    (lambda: [*LOOPS, *LOOPS], "two constraints are called 'loop_coupler_tip_rocker_tip': .* name="),
+    (lambda: [kt.Loop("coupler_tip", "rocker_tip", Universal())], "a Universal bears .* cut the loop at an"),
+    (lambda: [kt.Loop("coupler_tip", "rocker_tip", Helical((0, 0, 1), 0.1))], "a Helical couples .* cut the"),
+    (lambda: [kt.Loop("coupler_tip", "rocker_tip", FreeFlyer())], "a FreeFlyer bears no force"),
+    (lambda: [kt.Loop("coupler_tip", "rocker_tip", "revolute")], "closes at a joint"),  # type: ignore[arg-type]
+    (lambda: [kt.Gear((("elbow", 1), ("elbow", 2), ("pivot", 1)))], "name a joint twice"),
+    (lambda: [kt.Gear({0: 1, 1: 2})], "the name of a joint is a str; 0 was given"),  # type: ignore[dict-item]
+    (lambda: [kt.Rod(3, None, 1.0)], "the name of a frame is a str; 3 was given"),  # type: ignore[arg-type]
+    (lambda: [kt.Weld("coupler", name=3)], "the name of a constraint is a str; 3 was"),  # type: ignore[arg-type]
+    (lambda: LOOPS[0], "a mechanism takes a sequence of constraints"),
+    (lambda: [], "at least one constraint"),
+    (lambda: ["weld"], "a mechanism takes constraints such as kinetree.Weld; 'weld' was given"),
+    (lambda: [kt.Wheel("coupler", radius=0.0)], "the radius of wheel .* is 0.0, it must be a positive"),
+    (lambda: [kt.Wheel("coupler", radius=1, axis=(0, 0, 0))], "the axis of wheel .* not zero"),
+    (lambda: [kt.Wheel("coupler", radius=1, normal=(0, np.nan, 0))], "the normal of wheel .* finite"),
+    (lambda: [kt.Wheel("coupler", radius=1, height=True)], "the height of wheel .* finite number"),
+]
 
 
-@pytest.mark.parametrize("name", WRONG)
-def test_what_makes_no_sense_is_refused(name: str) -> None:
-    make, message = WRONG[name]
+@pytest.mark.parametrize(("make", "message"), WRONG, ids=[message for _, message in WRONG])
+def test_what_makes_no_sense_is_refused(make: Callable[[], Any], message: str) -> None:
     with pytest.raises(kt.KinetreeError, match=message):
-        kt.Mechanism(four_bar(), make())
+        kt.Mechanism(TREE, make())
 
 
-JOINTS: dict[str, tuple[dict[str, Any], str]] = {
-    "actuated": ({"actuated": ["motor"]}, "actuated: no joint 'motor'"),
-    "nearest": ({"actuated": ["sholder"]}, "actuated: no joint 'sholder', did you mean 'shoulder'"),
-    "twice": ({"actuated": ["elbow", "elbow"]}, "actuated: 'elbow' is named twice"),
-    "one str": ({"actuated": "elbow"}, "actuated is a sequence of names of joints; 'elbow' was given"),
-    "number": ({"independent": 3}, "independent is a sequence of names of joints; 3 was given"),
-    "numbers": ({"independent": [3]}, "independent: the name of a joint is a str; 3 was given"),
-    "independent": ({"independent": ["elbw"]}, "independent: no joint 'elbw', did you mean 'elbow'"),
-    "too many": (
-        {"independent": ["shoulder", "pivot"]},
-        "independent has 2 velocities, and the mobility of this mechanism is 1: take as many, for example shoulder",
+JOINTS: list[tuple[dict[str, Any], str]] = [
+    ({"actuated": ["engine"]}, "actuated: no joint 'engine'"),
+    ({"actuated": ["moter"]}, "actuated: no joint 'moter', did you mean 'motor'"),
+    ({"actuated": ["elbow", "elbow"]}, "actuated: 'elbow' is named twice"),
+    ({"actuated": "elbow"}, "actuated is a sequence of names of joints; 'elbow' was given"),
+    ({"independent": 3}, "independent is a sequence of names of joints; 3 was given"),
+    ({"independent": [3]}, "independent: the name of a joint is a str; 3 was given"),
+    ({"independent": ["elbw"]}, "independent: no joint 'elbw', did you mean 'elbow'"),
+    (
+        {"independent": ["motor", "pivot"]},
+        "independent has 2 velocities, and the mobility of this mechanism is 1: take as many, for example motor",
     ),
-    "none": ({"independent": []}, "independent has 0 velocities, and the mobility of this mechanism is 1"),
-}
+    ({"independent": []}, "independent has 0 velocities, and the mobility of this mechanism is 1"),
+]
 
 
-@pytest.mark.parametrize("name", JOINTS)
-def test_joints_that_cannot_be_actuated_or_independent_are_refused(name: str) -> None:
-    given, message = JOINTS[name]
+@pytest.mark.parametrize(("given", "message"), JOINTS, ids=[message for _, message in JOINTS])
+def test_joints_that_cannot_be_actuated_or_independent_are_refused(given: dict[str, Any], message: str) -> None:
     with pytest.raises(kt.ArgumentError, match=message):
-        kt.Mechanism(four_bar(), LOOPS, **given)
+        kt.Mechanism(TREE, LOOPS, **given)
 
 
 def test_independent_velocities_that_depend_on_each_other_are_refused() -> None:
-    gear = kt.Gear({"shoulder": 1, "elbow": -2})
-    assert kt.Mechanism(four_bar(), [gear]).independent == ("shoulder", "pivot")
-    with pytest.raises(kt.ArgumentError, match=r"shoulder, elbow depend on each other .* for example shoulder, pivot"):
-        kt.Mechanism(four_bar(), [gear], independent=["elbow", "shoulder"])
+    gear = kt.Gear({"motor": 1, "elbow": -2})
+    assert kt.Mechanism(TREE, [gear]).independent == ("motor", "pivot")
+    with pytest.raises(kt.ArgumentError, match=r"motor, elbow depend on each other .* for example motor, pivot"):
+        kt.Mechanism(TREE, [gear], independent=["elbow", "motor"])
 
 
 def test_constraints_that_cannot_hold_all_at_once() -> None:
     """They may take turns, by `active`; what a user says is independent is not judged then."""
-    apart = kt.Mechanism(four_bar(base=9.0), LOOPS)
+    with np.errstate(invalid="ignore"):
+        long = four_bar(ground=9.0).mech.tree
+    apart = kt.Mechanism(long, LOOPS)
     assert len(apart.independent) == 1
     assert not apart.model.reference.is_closed
-    assert kt.Mechanism(four_bar(base=9.0), LOOPS, independent=["elbow", "pivot"]).independent == ("elbow", "pivot")
+    assert kt.Mechanism(long, LOOPS, independent=["elbow", "pivot"]).independent == ("elbow", "pivot")
 
 
 @pytest.mark.parametrize("omega", [-1.0, np.nan, np.inf, "1", True])
 def test_a_stabilization_that_is_none_is_refused(omega: Any) -> None:
     with pytest.raises(kt.ArgumentError, match=r"stabilization is .* at least 0"):
-        kt.Mechanism(four_bar(), [LOOP], stabilization=omega)
+        kt.Mechanism(TREE, LOOPS, stabilization=omega)
 
 
 def test_a_mechanism_takes_a_robot() -> None:
     with pytest.raises(kt.ArgumentError, match=r"Mechanism takes a kinetree\.Robot, Model was given"):
-        kt.Mechanism(four_bar().model, [LOOP])  # type: ignore[arg-type]
-    lower = kt.robot.Robot(four_bar().model)
+        kt.Mechanism(TREE.model, LOOPS)  # type: ignore[arg-type]
+    lower = kt.robot.Robot(TREE.model)
     with pytest.raises(kt.ArgumentError, match=r"takes a kinetree\.Robot, kinetree\.robot\.robot\.Robot was given"):
-        kt.Mechanism(lower, [LOOP])
+        kt.Mechanism(lower, LOOPS)
     with pytest.raises(AttributeError, match=r"has no 'simulate': use kinetree\.Robot"):
         getattr(lower, "simulate")  # noqa: B009  (mypy knows too)
 
@@ -384,3 +300,54 @@ def test_wrong_shapes_name_constraints_and_rows(linkage: kt.Mechanism, states: t
         kt.ArgumentError, match=r"each of the 6 rows: loop_coupler_tip_rocker_tip \[0:5\], gear \[5:6\]"
     ):
         linkage.constraint_forces(q, [1.0])
+
+
+# -- further inputs, users' functions, constraint types of a user ------------------------------------------------------
+
+
+def test_inputs_count_in_functions_of_the_mechanism_and_of_its_tree() -> None:
+    (mech, q), tree, v = four_bar(), TREE, np.zeros(3)
+
+    @mech.compile(inputs=[kt.payload("coupler", name="load")])
+    def held(q: kt.Array, v: kt.Array) -> kt.Array:
+        return mech.forward_dynamics(q, v, tree.gravity_forces(q)).a
+
+    np.testing.assert_allclose(held(q, v, BOX), 0.0, atol=1e-12)
+
+
+def test_functions_by_their_names() -> None:
+    mech, q = four_bar()
+    loaded = kt.Mechanism(mech.tree.attach(BOX, "coupler"), mech.constraints)
+    meets = kt.compile(mech, "delassus_matrix", inputs=[kt.payload("coupler", name="load")])
+    np.testing.assert_array_equal(meets(q, BOX), loaded.delassus_matrix(q))
+    with pytest.raises(kt.ArgumentError, match="no function 'delassus', did you mean 'delassus_matrix'"):
+        mech.compile("delassus")
+
+
+def hold(factor: float, entries: int = 3) -> type[kt.Constraint]:
+    """Return a user's constraint type, ``factor · q_0 = 0``, with this many entries of J."""
+
+    @dataclass(frozen=True)
+    class Hold(kt.Constraint):
+        size = 1
+
+        def check(self, model: Model) -> None: ...
+
+        def rows(self, model: Model, q: Any, v: Any) -> list[Row]:
+            return [Row([factor, *[0.0] * (entries - 1)], 0.0, q[0] * factor)]
+
+    del kt.Constraint.registry["Hold"]
+    return Hold
+
+
+def test_a_users_constraint_that_changes_meets_no_old_code() -> None:
+    first, second = (kt.Mechanism(TREE, [hold(factor)()]) for factor in (2.0, 3.0))
+    assert first.model.digest == second.model.digest  # types have no number that would tell them apart
+    assert [m.constraint_jacobian(four_bar().q)[0, 0] for m in (first, second)] == [2.0, 3.0]
+
+
+def test_a_users_constraint_of_another_shape_is_told() -> None:
+    mech = kt.Mechanism(TREE, [hold(1.0, entries=2)(name="mine")])
+    message = r"constraint 'mine' gives 1 rows with \[2\] entries in J; its size is 1, and nv = 3"
+    with pytest.raises(kt.ModelError, match=message):
+        mech.forward_dynamics(four_bar().q, np.zeros(3), np.zeros(3))

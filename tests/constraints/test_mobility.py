@@ -1,4 +1,4 @@
-"""What constraints leave free: against the sources of the mechanisms and singular value decompositions."""
+"""What constraints leave free in `helpers.mechanisms`: by their sources, and by singular value decompositions."""
 
 from __future__ import annotations
 
@@ -10,17 +10,20 @@ import pytest
 from rich.console import Console
 
 import kinetree as kt
-from helpers.mechanisms import Closed, bricard, delta, four_bar, n_four_bar, stewart
+from helpers.mechanisms import Closed, bricard, delta, five_bar_leg, four_bar, n_four_bar, slider_crank, stewart
 from kinetree.robot.mechanism_text import facts, print_mechanism
 from kinetree.robot.mobility import pivots
 
 CASES: dict[str, tuple[Closed, int, int]] = {
     "four-bar": (four_bar(), 1, -2),
+    "slider-crank": (slider_crank(), 1, -2),
     "two four-bars": (n_four_bar(2), 1, -5),
     "two four-bars in a line": (n_four_bar(2, motor=0.0), 3, -5),
     "Bricard": (bricard(), 1, 0),
     "Stewart": (stewart(), 6, 6),
     "delta": (delta(), 3, 3),
+    "leg": (five_bar_leg(), 2, -1),
+    "floating leg": (five_bar_leg(floating=True), 8, 5),
 }
 
 
@@ -29,7 +32,9 @@ def test_freedoms_and_the_choice_of_rows_and_joints(name: str) -> None:
     (mech, q), freedoms, counted = CASES[name]
     found = mech.mobility(q)
     assert (found.mobility, found.gruebler, found.rank) == (freedoms, counted, mech.nv - freedoms)
-    J = np.array([list(row.J) for row in mech.model.constraint_rows(q.tolist())], dtype=float)
+    rows = mech.model.constraint_rows(q.tolist())
+    np.testing.assert_allclose([row.phi for row in rows], 0.0, atol=1e-15)
+    J = np.array([list(row.J) for row in rows], dtype=float)
     np.testing.assert_allclose(J @ found.motions.T, 0.0, atol=1e-12)
     angles = found.motions / np.where(mech.model.turning, 1.0, mech.length)
     np.testing.assert_allclose(angles @ angles.T, np.eye(freedoms), atol=1e-12)
@@ -37,7 +42,7 @@ def test_freedoms_and_the_choice_of_rows_and_joints(name: str) -> None:
     assert sorted((*found.dependent, *found.independent)) == sorted(names)
     dependent = [names.index(name) for name in found.dependent]
     assert np.linalg.cond(found.motions[:, [names.index(x) for x in found.independent]]) < 1e3
-    implied = [mech.row_slices[name].start + i for name, rows in found.redundant.items() for i in rows]
+    implied = [mech.row_slices[name].start + i for name, some in found.redundant.items() for i in some]
     assert len(implied) == mech.nrows - found.rank
     kept = np.delete(J, implied, axis=0)[:, dependent]
     assert np.linalg.svd(kept, compute_uv=False)[-1] > 1e-3 * np.abs(J).max()
@@ -84,6 +89,7 @@ def test_bad_input(q: Any, options: dict[str, Any], message: str) -> None:
 
 
 def test_pivots_take_early_columns_of_similar_size() -> None:
+    assert pivots(np.array([[1.0, 1.0, 3.0, 0.0], [0.0, 0.0, 0.0, 1e-3]]), 2) == [0, 3]
     assert pivots(np.array([[1.0, 5.0, 0.0], [0.0, 0.0, 3.0]]), 2) == [0, 2]
     assert pivots(np.array([[0.01, 5.0, 0.0], [0.0, 0.0, 3.0]]), 2) == [1, 2]
     assert pivots(np.zeros((2, 0)), 0) == []

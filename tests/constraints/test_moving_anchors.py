@@ -167,8 +167,7 @@ def test_a_state_in_a_batch_is_as_alone_and_keeps_its_nan() -> None:
     together = POINT.contact_step(np.zeros(3), v, np.zeros(3), DT, contacts=Given(row_motion=drift))
     for k in range(3):
         assert same_bits(
-            POINT.contact_step(np.zeros(3), v[k], np.zeros(3), DT, contacts=Given(row_motion=drift[k])).v,
-            together.v[k],
+            POINT.contact_step(np.zeros(3), v[k], np.zeros(3), DT, contacts=Given(row_motion=drift[k])).v, together.v[k]
         )
     assert np.isnan(together.v).any(axis=1).tolist() == [False, True, False]
     off = POINT.contact_step(np.zeros(3), v, np.zeros(3), DT, contacts=Given(active=[0], row_motion=drift))
@@ -208,19 +207,13 @@ def test_a_driven_loop_follows_its_anchor() -> None:
     assert abs(torque - mech.constraint_forces(driven.q, driven.f)).max() < 1e-10
     moved = kt.ContactInputs(row_motion=motion)
     first = mech.simulate(q, v, contacts=moved, steps=80, integrator="rk4")
-    assert same_bits(
-        mech.simulate(first, contacts=moved, steps=n - 80, integrator="rk4").q[-1],
-        driven.q[-1],
-    )
+    assert same_bits(mech.simulate(first, contacts=moved, steps=n - 80, integrator="rk4").q[-1], driven.q[-1])
 
 
 @pytest.mark.parametrize(
     ("drift", "words"),
     [
-        (
-            np.zeros((2, 5)),
-            r"row_motion has shape \(2, 5\), .*: one number for each of the 5 rows: loop_tip_anchor",
-        ),
+        (np.zeros((2, 5)), r"row_motion has shape \(2, 5\), .*: one number for each of the 5 rows: loop_tip_anchor"),
         (np.full((3, 5), np.nan), "row_motion holds a number that is not finite"),
         (np.zeros((3, 5)), "begins with 'loop_tip_anchor' open by"),
     ],

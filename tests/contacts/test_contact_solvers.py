@@ -9,19 +9,9 @@ import numpy as np
 import pytest
 
 from helpers.contacts import law_errors, problem, random_problem, solved, stack
-from kinetree.contacts import (
-    METHODS,
-    FrictionCone,
-    Interval,
-    NotNegative,
-    PressedCone,
-    Problem,
-    SlidingCone,
-    gauss_seidel,
-    solve,
-)
+from kinetree.contacts import METHODS, FrictionCone, Interval, NotNegative, PressedCone, Problem, SlidingCone, solve
 from kinetree.contacts.admm import Iterate, _iteration
-from kinetree.contacts.stopped import StoppedFriction
+from kinetree.contacts.sets import StoppedFriction
 from kinetree.scalars.factorization import Factored
 
 Array = np.ndarray[Any, Any]
@@ -116,7 +106,7 @@ def test_extrapolation_saves_half_of_the_sweeps(monkeypatch: pytest.MonkeyPatch)
     G, g = stack([1.0, 1.0, 1.0], seed=5)
     counts = []
     for every in (5.0, math.inf):
-        monkeypatch.setattr(gauss_seidel, "EVERY", every)
+        monkeypatch.setattr("kinetree.contacts.problem.EVERY", every)
         counts.append(solved(G, g, [0.5] * 12, solver="pgs").iterations)
     assert counts[0] <= 0.5 * counts[1]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -36,15 +37,18 @@ def test_the_same_bits_in_every_batch(problems: tuple[Array, ...]) -> None:
     G, g, mu, b = problems
     solve = kt.contact_solver(**SIZE)
     start = np.random.default_rng(0).normal(size=g.shape)
-    tolerance = np.where(np.arange(N) % 3, 1e-9, 0.0)  # one in three goes on to ADMM, and to the end
-    how = {"start": start, "tolerance": tolerance, "max_iterations": np.full(N, 180.0)}
-    batch = solve(G, g, mu, b, **how)
+    tolerance = np.where(np.arange(N) % 3, 1e-9, 1e-300)  # one in three goes on to ADMM, and to the end
+    most = np.full(N, 180)
+
+    def at(k: Any) -> Any:
+        solver = kt.ContactSolver(tolerance=tolerance[k], max_iterations=most[k])
+        return solve(G[k], g[k], mu[k], b[k], start=start[k], solver=solver)
+
+    batch = at(slice(None))
     assert batch.iterations.min() < 20.0 < 180.0 == batch.iterations.max()
     for k in range(0, N, 4):
-        one = solve(G[k], g[k], mu[k], b[k], **{name: x[k] for name, x in how.items()})
-        assert all(same_bits(x[k], y) for x, y in zip(batch, one, strict=True))
-    some = solve(G[3:14], g[3:14], mu[3:14], b[3:14], **{name: x[3:14] for name, x in how.items()})
-    assert all(same_bits(x[3:14], y) for x, y in zip(batch, some, strict=True))
+        assert all(same_bits(x[k], y) for x, y in zip(batch, at(k), strict=True))
+    assert all(same_bits(x[3:14], y) for x, y in zip(batch, at(slice(3, 14)), strict=True))
 
 
 def test_loops_over_many_rows_do_the_same() -> None:
@@ -59,7 +63,7 @@ def test_loops_over_many_rows_do_the_same() -> None:
     for k in range(2):
         plain = solved(G[k], g[k], mu[k], b[k], tolerance=1e-8)
         np.testing.assert_allclose(found.sigma[k], plain.sigma, atol=1e-6 * np.abs(g[k]).max())
-    one = kt.contact_solver(**size)(G[2], g[2], mu[2], b[2], tolerance=0.0, max_iterations=360.0)
+    one = kt.solve_contacts(G[2], g[2], mu[2], bounds=b[2], solver=replace(solver, tolerance=np.zeros(())))
     assert all(same_bits(x[2], y) for x, y in zip(found, one, strict=True))
 
 
@@ -77,7 +81,7 @@ def test_nan_in_one_state_stays_there(problems: tuple[Array, ...]) -> None:
 
 def test_float32(problems: tuple[Array, ...]) -> None:
     G, g, mu, b = (x.astype(np.float32) for x in problems)
-    found = kt.contact_solver(**SIZE)(G, g, mu, b, tolerance=np.float32(1e-4))
+    found = kt.contact_solver(**SIZE)(G, g, mu, b, solver=kt.ContactSolver(tolerance=np.array(1e-4, np.float32)))
     assert found.force.dtype == np.float32
     arrived = found.dual <= 2e-4 * np.abs(g).max(axis=1)
     assert arrived.mean() > 0.9
@@ -93,33 +97,34 @@ def test_axes_broadcast_and_it_pickles(problems: tuple[Array, ...]) -> None:
 
 
 def test_what_makes_no_sense(problems: tuple[Array, ...]) -> None:
-    G, g, mu, b = problems
-    with pytest.raises(ArgumentError, match=r"2 friction coefficients .* 8 rows or more; g has 7"):
-        kt.solve_contacts(G[0], g[0, :7], mu[0], bounds=[1.0, 1.0])
-    with pytest.raises(ArgumentError, match="G"):
-        kt.solve_contacts(G[0, :7], g[0], mu[0])
-    with pytest.raises(ArgumentError, match="friction has negative entries"):
-        kt.solve_contacts(G[0], g[0], -mu[0])
-    with pytest.raises(ArgumentError, match="a number was given"):
-        kt.solve_contacts(G[0], g[0], 0.7)
-    with pytest.raises(ArgumentError, match=r"solver is 'pgs': write kinetree.GaussSeidel\(…\)"):
-        kt.solve_contacts(G[0], g[0], mu[0], bounds=b[0], solver="pgs")
-    with pytest.raises(ArgumentError, match="all are 0"):
-        kt.contact_solver(0)
-    with pytest.raises(ArgumentError, match="limits is -1"):
-        kt.contact_solver(1, limits=-1)
+    G, g, mu, _ = problems
+    solve: Any = kt.solve_contacts
+    for call, message in (
+        (lambda: solve(G[0], g[0, :7], mu[0], bounds=[1.0, 1.0]), r"2 friction coeff.* 8 rows or more; g has 7"),
+        (lambda: solve(G[0, :7], g[0], mu[0]), "G"),
+        (lambda: solve(G[0], g[0], -mu[0]), "friction has negative entries"),
+        (lambda: solve(G[0], g[0], 0.7), "a number was given"),
+        (lambda: solve(G[0], g[0], mu[0], solver="pgs"), r"solver is 'pgs': write kinetree.GaussSeidel\(…\)"),
+        (lambda: kt.contact_solver(1)(G[0], g[0], mu[0], tolerance=1.0), r"write solver=kinetree.ContactSolver\(tol"),
+        (lambda: kt.contact_solver(0), "all are 0"),
+        (lambda: kt.contact_solver(1, limits=-1), "limits is -1"),
+    ):
+        with pytest.raises(ArgumentError, match=message):
+            call()
 
 
 @pytest.mark.parametrize(("contacts", "rank"), [(2, 5), (4, 6), (6, 12)])
-@pytest.mark.parametrize("solver", ["auto", "pgs", "admm"])
-def test_what_ends_before_the_last_iteration_is_solved(contacts: int, rank: int, solver: str) -> None:
+@pytest.mark.parametrize("solver", [kt.ContactSolver, kt.GaussSeidel, kt.ADMM])
+def test_what_ends_before_the_last_iteration_is_solved(
+    contacts: int, rank: int, solver: type[kt.ContactSolver]
+) -> None:
     """By the residuals that are returned: contacts that move each other, friction of up to 2."""
     rng = np.random.default_rng([SEED, contacts])
     G, g, _, b = (np.array(x) for x in zip(*(random_problem(k, contacts, 0, 1, rank) for k in range(100)), strict=True))
     mu, scale = rng.uniform(0.0, 2.0, (100, contacts)), np.abs(g).max(axis=1)
     solve = kt.contact_solver(contacts=contacts, limits=0, bounded=1)
     for tolerance in (1e-6, 1e-9):
-        found = solve(G, g, mu, b, tolerance=tolerance, max_iterations=500.0, solver=solver)
+        found = solve(G, g, mu, b, solver=solver(tolerance=tolerance, max_iterations=500))
         ended = found.iterations < 500.0
         assert ended.mean() > 0.5
         least = tolerance * scale * (1.0 + 1e-6)

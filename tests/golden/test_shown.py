@@ -32,6 +32,7 @@ from kinetree.cli.arguments import COMMANDS
 from kinetree.cli.program import make_parser
 from kinetree.identification import Generalised, Samples, cross_validate, prepare
 from kinetree.joints import Continuous, FreeFlyer, Planar, Prismatic, Revolute, Spherical
+from kinetree.tables import number
 
 CASES: dict[str, Callable[[Path], Iterator[str]]] = {}
 
@@ -154,6 +155,7 @@ def texts(folder: Path) -> Iterator[str]:
     filtered = arm().identify(prepare(arm(), motion.t, motion.q, motion.tau, filter=kt.Filter(cutoff=5.0)), ["damping"])
     series, limits = kt.Series(period=4.0, harmonics=2), kt.MotionLimits(acceleration=6.0)
     plan = arm().excite(["damping"], series=series, limits=limits, iterations=0, noise=[0.5, 0.2, 1.0])
+    yield " ".join(number(x * 10.0**k) for k in range(-6, 14) for x in (1.0, -9.99996))
     yield from (f"{name}{inspect.signature(getattr(odd, name))}" for name in ("inverse_dynamics", "jacobian", "step"))
     for shown in (
         odd,

@@ -9,11 +9,14 @@ from typing import Any
 import numpy as np
 
 from helpers.exact_trees import exact_tree
-from helpers.trees import Array, random_placement
+from helpers.trees import Array, columns, random_placement, stacked
+from kinetree.algorithms import bias_forces, crba
 from kinetree.algorithms.kinematics.frames import frame_placement
-from kinetree.constraints.inputs import SOLVERS, ContactInputs
-from kinetree.constraints.model import ConstrainedModel, constrained
+from kinetree.constraints.builder import constrained
+from kinetree.constraints.inputs import ContactInputs
+from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.types import Constraint, Contact, Gear, Loop, Rod, Weld, Wheel
+from kinetree.contacts.solve import SOLVERS
 from kinetree.joints import Cylindrical, Fixed, FreeFlyer, Joint, Planar, Prismatic, Revolute, Spherical
 from kinetree.model import WORLD, Frame, Model
 from kinetree.spatial import Transform
@@ -28,6 +31,19 @@ def each(contacts: ContactInputs, scalars: Callable[[Any], Any]) -> ContactInput
     """Return what is given with its arrays as a page's scalars."""
     given = {name: scalars(x) for name, x in vars(contacts).items() if isinstance(x, np.ndarray)}
     return replace(contacts, **given)
+
+
+def several(function: Any, model: Model, *arrays: Array, contacts: ContactInputs | None = None, **options: Any) -> Any:
+    """Return the outputs of a page on a batch of states, all with the same contacts, as arrays."""
+    lead = arrays[0].shape[:-1]
+    if contacts is not None:
+        options["contacts"] = each(contacts, lambda x: columns(np.broadcast_to(x, (*lead, *x.shape)), x.ndim))
+    return [stacked(x, lead) for x in function(model, *map(columns, arrays), **options)]
+
+
+def near(got: Any, expected: Any, part: float) -> None:
+    """Assert that the largest error is at most this part of the largest number expected."""
+    np.testing.assert_allclose(got, expected, rtol=0.0, atol=part * np.abs(expected).max())
 
 
 TILTED = (0.6, -0.3, 0.7)
@@ -161,6 +177,12 @@ def made(kind: str, model: Model, q: Array, ends: str, seed: int = 0) -> Constra
     return constrained(model, [constraint])
 
 
+def doubled(model: ConstrainedModel) -> ConstrainedModel:
+    """Return the model with every constraint twice."""
+    again = [replace(c, name=c.label + "_again") for c in model.constraints]
+    return replace(model, constraints=(*model.constraints, *again))
+
+
 def arms(model: ConstrainedModel) -> tuple[Array, Array]:
     """Return ℓ for each row with a moment and for each joint with one, 1 for those with forces."""
     rows = model.constraint_rows(np.concatenate([b.joint.neutral() for b in model.leading]).tolist())
@@ -176,3 +198,12 @@ def null_space_dynamics(M: Array, h: Array, J: Array, gamma: Array, tau: Array, 
     free = np.linalg.solve(N.T @ M @ N, N.T @ (tau - h - M @ particular)) if N.shape[1] else np.zeros(0)
     a = particular + N @ free
     return a, arm * np.linalg.lstsq(J.T * arm, M @ a + h - tau, rcond=1e-9)[0]
+
+
+def by_null_space(model: ConstrainedModel, q: Array, v: Array, tau: Array) -> tuple[Array, Array]:
+    """Return a and the least f of one state."""
+    state = q.tolist(), v.tolist()
+    rows = model.constraint_rows(*state)
+    J, gamma = np.array([list(row.J) for row in rows], dtype=float), np.array([row.gamma for row in rows], dtype=float)
+    M, h = np.array(crba(model, state[0]), dtype=float), np.array(bias_forces(model, *state), dtype=float)
+    return null_space_dynamics(M, h, J, gamma, tau, arms(model)[0])

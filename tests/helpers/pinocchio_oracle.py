@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pinocchio as pin
@@ -166,3 +167,28 @@ class Oracle:
     def difference(self, q0: Array, q1: Array) -> Array:
         rows = zip(self.to_pin_q(q0), self.to_pin_q(q1), strict=True)
         return self.from_pin_v(np.array([pin.difference(self.theirs, *row) for row in rows]))
+
+
+def constrained_dynamics(
+    oracle: Oracle, kind: pin.ContactType, frames: Sequence[Sequence[str]], q: Array, v: Array, tau: Array
+) -> tuple[Array, Any]:
+    """Return Pinocchio's accelerations with one or two frames held each, and the data of its constraints."""
+    held, data = rigid(oracle, kind, frames)
+    pin.initConstraintDynamics(oracle.theirs, oracle.data, held, data)
+    state = (x[0] for x in (oracle.to_pin_q(q[None]), oracle.to_pin_v(v[None]), oracle.to_pin_v(tau[None])))
+    settings = pin.ProximalSettings(1e-14, 1e-12, 20)
+    found = pin.constraintDynamics(oracle.theirs, oracle.data, *state, held, data, settings)
+    return oracle.from_pin_v(found[None])[0], data
+
+
+def rigid(oracle: Oracle, kind: pin.ContactType, frames: Sequence[Sequence[str]]) -> tuple[Any, Any]:
+    """Return Pinocchio's constraints that hold one frame, or two together, and their data."""
+    found, data = pin.StdVec_RigidConstraintModel(), pin.StdVec_RigidConstraintData()
+    for names in frames:
+        ends = [oracle.ours.frame(name) for name in names]
+        at = [(oracle.theirs.getJointId(oracle.ours.bodies[end.body].joint_name), se3(end.X)) for end in ends]
+        arguments = (x for pair in at for x in pair)
+        found.append(pin.RigidConstraintModel(kind, oracle.theirs, *arguments, pin.ReferenceFrame.LOCAL))
+    for constraint in found:
+        data.append(constraint.createData())
+    return found, data

@@ -36,7 +36,9 @@ def axes_lines(ax: Any) -> Iterator[str]:
         if axis is not None:
             tick = axis.get_major_ticks()[0].label1
             name = f"'{axis.get_label_text()}' {axis.label.get_size():g}"
-            yield f"  axis {name} {axis.get_scale()} {numbers(axis.get_view_interval())} ticks {tick.get_size():g}"
+            grid = axis.get_gridlines()[0]
+            ruled = f"ticks {tick.get_size():g} grid {grid.get_visible()} {grid.get_linewidth():g} {grid.get_alpha()}"
+            yield f"  axis {name} {axis.get_scale()} {numbers(axis.get_view_interval())} {ruled}"
     before = ""
     for line in ax.lines:
         x, *others = line.get_data_3d() if hasattr(line, "get_data_3d") else line.get_data()

@@ -11,7 +11,7 @@ import pytest
 
 import kinetree as kt
 from kinetree.algorithms.registry import ALGORITHMS
-from kinetree.constraints.table import MECHANISM_ALGORITHMS
+from kinetree.constraints.pages import MECHANISM_ALGORITHMS
 from kinetree.glue.descriptor import is_describable
 
 

@@ -6,41 +6,43 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from kinetree.algorithms.dynamics.factorization import BranchFactor, Factor
-from kinetree.constraints.lengths import squared
+from kinetree.algorithms.dynamics.factorization import BranchFactor, Factor, branch_factor
+from kinetree.constraints.inputs import NONE_GIVEN, ContactInputs, each_masked, masked, row_mask
 from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.types import Row
 from kinetree.glossary.symbols import Matrix, Vector
 from kinetree.lazy import cached_property
 from kinetree.scalars.factorization import Factored
-from kinetree.scalars.functions import is_zero, select, select_less, sqrt
-from kinetree.scalars.linalg import dot, transposed
+from kinetree.scalars.functions import is_zero, select_less, sqrt
+from kinetree.scalars.linalg import dot, plus, transposed
+from kinetree.scalars.loops import map_columns, recording
 from kinetree.scalars.pseudo_inverse import UNROLLED
 from kinetree.spatial import Scalar
 
 TERMS = 3
 """Terms of the series: what is left of the error along an eigenvector of G is (μ over its eigenvalue) to this power."""
 
+MANY = 36
+"""The number of rows up to which products of all with all are straight-line code."""
+
+IMMOBILE = 1e-16
+"""Of the mobility that a contact has without bilateral constraints: rows with less cannot move, but for rounding."""
+
 
 class Grades(NamedTuple):
-    """What μ is made of, by the arithmetic.
-
-    Attributes
-    ----------
-    mu : scalar
-        μ over the mean of G's diagonal.
-    reach : scalar
-        How many times smaller than the mean an entry of the diagonal may be without a smaller μ of its own.
-    nothing : scalar
-        Below this part of the mean, an entry is that of a row which says nothing: rounding.
-    none : scalar
-        The least mean, by that of rows in which each velocity has this square (rad², m²).
-    """
+    """What μ is made of, by the arithmetic."""
 
     mu: Scalar
+    """μ over the mean of G's diagonal."""
+
     reach: Scalar
+    """How many times smaller than the mean an entry of the diagonal may be without a smaller μ of its own."""
+
     nothing: Scalar
+    """Below this part of the mean, an entry is that of a row which says nothing: rounding."""
+
     none: Scalar
+    """The least mean, by that of rows in which each velocity has this square (rad², m²)."""
 
 
 DOUBLE, SINGLE = Grades(1e-10, 1e4, 1e-12, 1e-10), Grades(1e-5, 1e2, 1e-6, 1e-4)
@@ -50,48 +52,29 @@ class Delassus:
     """``G = B D⁻¹ Bᵀ`` with ``M = LᵀDL`` and ``B = J L⁻¹``, regularised by μ, and by μ/ℓ² where rows are moments.
 
     Rows that are zero while tracing are left out. A row that is switched off has no force, and what it was does not
-    matter: it stays in G, but nothing gives way along it (see `Graded`).
-
-    Parameters
-    ----------
-    model : ConstrainedModel
-        Of which ℓ is the length.
-    factor : Factor or BranchFactor
-        Of M.
-    rows : sequence of Row
-        All of them.
-    active : vector, optional
-        1 or 0 for each of them, as `switches` gives it.
-
-    Attributes
-    ----------
-    whole : scalar
-        An entry of G's diagonal of a row of lengths, were all entries that J has ℓ of angles and 1 of lengths, and no
-        others in B.
+    matter: it stays in G, but nothing gives way along it (see `Graded`). `active` is 1 or 0 for each of all rows, as
+    `row_mask` gives it. `whole` is an entry of G's diagonal of a row of lengths, were all entries that J has ℓ of
+    angles and 1 of lengths, and no others in B.
     """
 
     def __init__(
-        self,
-        model: ConstrainedModel,
-        factor: Factor | BranchFactor,
-        rows: Sequence[Row],
-        active: Vector | None = None,
+        self, model: ConstrainedModel, factor: Factor | BranchFactor, rows: Sequence[Row], active: Vector | None = None
     ) -> None:
-        self.model, self.factor, self.n, J = model, factor, len(rows), [row.J for row in rows]
+        self.factor, self.n, J = factor, len(rows), [row.J for row in rows]
         self.kept = [i for i, row in enumerate(J) if not all(map(is_zero, row))]
         self.active = None if active is None else [active[i] for i in self.kept]
         inverse = [1.0 / d for d in factor.D]
-        moved = sorted({k for i in self.kept for k, x in enumerate(J[i]) if not is_zero(x)})
+        moved = sorted(moved_velocities(rows))
         turns, shifts = (
             sum((inverse[k] for k in moved if model.turning[k] == angular), 0.0) for angular in (True, False)
         )
         self.whole: Scalar = turns if is_zero(turns) else turns * (model.length * model.length)
         self.whole = self.whole + shifts
-        self.squared = squared(model, [rows[i].angular for i in self.kept])
+        self.squared = model.squared(rows[i].angular for i in self.kept)
         self.B, self.BD = list[list[Scalar]](), list[list[Scalar]]()
         G: Matrix = [[0.0] * len(self.kept) for _ in self.kept]
         for i, row in enumerate(self.kept):  # a row's uses are traced next to it: compiled code holds it in registers
-            acting = J[row] if self.active is None or rows[row].finite else switched(self.active[i], J[row])
+            acting = J[row] if self.active is None or rows[row].finite else masked(self.active[i], J[row])
             self.B.append(factor.solve_L_transposed(acting))
             self.BD.append([b * d for b, d in zip(self.B[i], inverse, strict=True)])
             for j in range(i + 1):
@@ -119,7 +102,7 @@ class Delassus:
         """
         if not self.kept:
             return [0.0] * self.n
-        b = each_switched(self.active, [b[i] for i in self.kept])
+        b = each_masked(self.active, [b[i] for i in self.kept])
         term = self._regularised.solve([-x for x in b])
         f = [0.0] * len(b)
         for _ in range(TERMS):
@@ -130,10 +113,22 @@ class Delassus:
             whole[i] = x - TERMS * y
         return whole
 
+    def moved(self, b: Vector, y: Vector) -> list[Scalar]:
+        """Return b and beside it the motion along the rows that joint forces make, given multiplied by L⁻ᵀ."""
+        found = list(b)
+        for i, row in zip(self.kept, self.BD, strict=True):
+            found[i] = found[i] + dot(row, y)
+        return found
+
     def joint_forces(self, f: Vector) -> list[Scalar]:
         """Return ``Bᵀ f = L⁻ᵀ Jᵀ f``."""
         kept = [f[i] for i in self.kept]
         return [dot(column, kept) for column in transposed(self.B)] if kept else [0.0] * len(self.factor.D)
+
+    def held(self, b: Vector, y: Vector) -> tuple[list[Scalar], list[Scalar]]:
+        """Return the forces that cancel the motion b and that of joint forces y along the rows, and y with theirs."""
+        f = self.forces(self.moved(b, y))
+        return f, plus(y, self.joint_forces(f))
 
     @cached_property
     def scales(self) -> list[Scalar]:
@@ -157,7 +152,7 @@ class Graded(Factored):
     """
 
     def __init__(self, G: Matrix, whole: Scalar, squared: Vector, active: Vector | None = None) -> None:
-        own_unit = each_switched(active, [row[i] for i, row in enumerate(G)])
+        own_unit = each_masked(active, [row[i] for i, row in enumerate(G)])
         diagonal = [x * square for x, square in zip(own_unit, squared, strict=True)]
         mean = dot(diagonal, [1.0 / len(G)] * len(G))
         by = Grades(*(select_less(mean, mean + mean * DOUBLE.mu, x, y) for x, y in zip(DOUBLE, SINGLE, strict=True)))
@@ -178,33 +173,55 @@ class Graded(Factored):
         return self.solve([x * mu for x, mu in zip(b, self.each, strict=True)])
 
 
-def on_or_off(active: Vector | None) -> list[Scalar] | None:
-    """Return for each constraint 1 where what is given for it is above one half, else 0, NaN for NaN."""
-    return None if active is None else [select_less(0.5, x, 1.0, select(x <= 0.5, 0.0, x)) for x in active]
-
-
-def switches(model: ConstrainedModel, active: Vector | None) -> list[Scalar] | None:
-    """Return the same for each row."""
-    return row_values(model, on_or_off(active))
-
-
-def switched(on: Scalar, values: Vector) -> list[Scalar]:
-    """Return values where this is 1, and zero, or NaN, where it is that."""
-    return [x if is_zero(x) else select_less(0.5, on, x, on) for x in values]
-
-
-def each_switched(active: Vector | None, values: Vector) -> list[Scalar]:
-    """Return values, each where its own switch is 1, and zero, or NaN, where that is; all of them without switches."""
-    return (
-        list(values) if active is None else [y for on, x in zip(active, values, strict=True) for y in switched(on, [x])]
-    )
-
-
-def row_values(model: ConstrainedModel, values: Vector | None) -> list[Scalar] | None:
-    """Return for each row what is given for its constraint; None where nothing is."""
-    return None if values is None else [values[i] for i in model.constraint_of_row]
+def delassus_of(
+    model: ConstrainedModel, q: Vector, rows: Sequence[Row], contacts: ContactInputs = NONE_GIVEN
+) -> Delassus:
+    """Return G of these rows, all at the configuration q; those of constraints that are not `active` are off."""
+    factor = branch_factor(model, q, moved_velocities(rows))
+    return Delassus(model, factor, rows, row_mask(model, contacts.active))
 
 
 def moved_velocities(rows: Sequence[Row]) -> set[int]:
     """Return the indices of the velocities on which some row depends."""
     return {k for row in rows for k, x in enumerate(row.J) if not is_zero(x)}
+
+
+class Eliminated:
+    """Rows seen through bilateral constraints, which give way to their forces: rows ``C`` with ``G = C D⁻¹ Cᵀ``.
+
+    G is ``J (M⁻¹ − M⁻¹ J_bᵀ (J_b M⁻¹ J_bᵀ)⁺ J_b M⁻¹) Jᵀ``. Its diagonal is 0 where a row cannot move, so that no force
+    takes what rounding has left there for a motion: rows are compared with those of the same contact, of which `sizes`
+    has the numbers.
+    """
+
+    def __init__(self, factor: Factor, J: Sequence[Vector], bilateral: Delassus, sizes: Sequence[int]) -> None:
+        self._inverse, self._n = [1.0 / d for d in factor.D], bilateral.n
+        rows = [factor.solve_L_transposed(row) for row in J]
+        self._answers = [bilateral.forces(bilateral.moved([0.0] * bilateral.n, row)) for row in rows]
+        self.C = [plus(row, bilateral.joint_forces(f)) for row, f in zip(rows, self._answers, strict=True)]
+        self.CD = [[x * d for x, d in zip(row, self._inverse, strict=True)] for row in self.C]
+        self.G = self._products()
+        whole = [dot([x * d for x, d in zip(row, self._inverse, strict=True)], row) for row in rows]
+        start = 0
+        for size in sizes:
+            at = range(start, start := start + size)
+            least = IMMOBILE * sum(whole[i] for i in at)
+            for i in at:
+                self.G[i][i] = select_less(self.G[i][i], least, 0.0, self.G[i][i])
+
+    def _products(self) -> Matrix:
+        """Return ``C D⁻¹ Cᵀ``: by a loop over the rows where they are many."""
+        if len(self.C) > MANY:
+            like = recording(*(x for row in self.CD for x in row))
+            lower = map_columns(lambda row: [dot(row, other) for other in self.C], self.CD, like)
+        else:
+            lower = [[dot(row, other) for other in self.C[: i + 1]] for i, row in enumerate(self.CD)]
+        return [[lower[max(i, j)][min(i, j)] for j in range(len(lower))] for i in range(len(lower))]
+
+    def joint_forces(self, f: Vector) -> list[Scalar]:
+        """Return ``Cᵀ f``, which counts what the bilateral constraints answer."""
+        return [dot(column, f) for column in transposed(self.C)] if self.C else [0.0] * len(self._inverse)
+
+    def answers(self, f: Vector) -> list[Scalar]:
+        """Return the forces with which the bilateral constraints answer these."""
+        return [dot(column, f) for column in transposed(self._answers)] if self.C else [0.0] * self._n

@@ -1,14 +1,19 @@
-"""What is given to constraints at run time, as one value."""
+"""What is given to constraints at run time, as one value, and what it makes of their rows."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from kinetree.contacts.solvers import ADMM, ContactSolver, GaussSeidel, checked_solver
+from kinetree.constraints.model import ConstrainedModel
+from kinetree.constraints.types import Row
+from kinetree.contacts.solve import NUMBERS, ContactSolver, checked_solver, solver_of
 from kinetree.errors import ArgumentError
+from kinetree.glossary.symbols import Matrix, Vector
 from kinetree.groups import Group
 from kinetree.options import option, value
+from kinetree.scalars.functions import Scalar, is_zero, select, select_less
+from kinetree.scalars.linalg import dot
 
 if TYPE_CHECKING:
     ArrayLike = Any  # and in pages the scalars that they compute with
@@ -68,7 +73,7 @@ class ContactInputs:
 NONE_GIVEN = ContactInputs()
 """What constraints have by themselves."""
 
-LATE = ("tolerance", "max_iterations", "row_motion")
+LATE = (*NUMBERS, "row_motion")
 """Inputs that come after all others."""
 
 RENAMED = {
@@ -79,13 +84,11 @@ RENAMED = {
 }
 """What to write in `ContactInputs`, by the names of arguments that have others there."""
 
-SOLVERS = {kind.method: kind for kind in (ContactSolver, GaussSeidel, ADMM)}
-
 
 def taking(*fields: str) -> Group:
     """Return how a function takes these fields, as its argument ``contacts``."""
     inputs = [name for name in fields if name not in ("solver", "stick")]
-    inputs += ["tolerance", "max_iterations"] * ("solver" in fields)
+    inputs += NUMBERS * ("solver" in fields)
     return Group(
         name="contacts",
         kind="ContactInputs",
@@ -113,20 +116,68 @@ def _split(contacts: object) -> dict[str, Any]:
     found = {name: x for name, x in vars(inputs).items() if x is not None and x is not False}
     if inputs.stick:
         found["stick"] = "yes"
-    if inputs.solver is not None:
-        found |= inputs.solver.arguments
-        found["solver"] = found.pop("method")
-    return found
+    return found if inputs.solver is None else found | inputs.solver.arguments
 
 
 def _gathered(parts: Mapping[str, Any]) -> ContactInputs:
     """Return the value of which these are the inputs and options."""
-    found = dict(parts)
-    numbers = {name: found.pop(name, None) for name in ("tolerance", "max_iterations")}
-    if "solver" in found or numbers["tolerance"] is not None or numbers["max_iterations"] is not None:
-        solver = object.__new__(SOLVERS[found.get("solver", ContactSolver.method)])
-        solver.__dict__.update(numbers)  # not checked again: of a program they are no numbers, and NaN may be given
-        found["solver"] = solver
+    found = {name: x for name, x in parts.items() if name not in NUMBERS}
+    if len(found) < len(parts) or "solver" in found:
+        found["solver"] = solver_of(parts)
     if "stick" in found:
         found["stick"] = found["stick"] == "yes"
     return ContactInputs(**found)
+
+
+def mask(active: Vector | None) -> list[Scalar] | None:
+    """Return for each constraint 1 where what is given for it is above one half, else 0, NaN for NaN."""
+    return None if active is None else [select_less(0.5, x, 1.0, select(x <= 0.5, 0.0, x)) for x in active]
+
+
+def row_mask(model: ConstrainedModel, active: Vector | None) -> list[Scalar] | None:
+    """Return the same for each row."""
+    return row_values(model, mask(active))
+
+
+def masked(on: Scalar, values: Vector) -> list[Scalar]:
+    """Return values where this is 1, and zero, or NaN, where it is that."""
+    return [x if is_zero(x) else select_less(0.5, on, x, on) for x in values]
+
+
+def each_masked(active: Vector | None, values: Vector) -> list[Scalar]:
+    """Return values, each masked by its own entry; as they are without a mask."""
+    if active is None:
+        return list(values)
+    return [y for on, x in zip(active, values, strict=True) for y in masked(on, [x])]
+
+
+def row_values(model: ConstrainedModel, values: Vector | None) -> list[Scalar] | None:
+    """Return for each row what is given for its constraint; None where nothing is."""
+    return None if values is None else [values[i] for i in model.constraint_of_row]
+
+
+def moved_anchors(row_motion: Matrix, dt: Scalar) -> Matrix:
+    """Return the row_motion a time dt later, where anchors accelerate evenly."""
+    d, d_dot, d_ddot = row_motion
+    later = [x + dt * (y + (0.5 * dt) * z) for x, y, z in zip(d, d_dot, d_ddot, strict=True)]
+    return [later, [y + dt * z for y, z in zip(d_dot, d_ddot, strict=True)], list(d_ddot)]
+
+
+def speeds(rows: Sequence[Row], v: Vector, row_motion: Matrix | None) -> list[Scalar]:
+    """Return ``J v − ḋ``, the velocity along each row against its anchor."""
+    found = [dot(row.J, v) for row in rows]
+    return found if row_motion is None else [x - y for x, y in zip(found, row_motion[1], strict=True)]
+
+
+def motions(rows: Sequence[Row], v: Vector, omega: Scalar, row_motion: Matrix | None) -> list[Scalar]:
+    """Return ``γ − d̈ + 2ω (J v − ḋ) + ω² (φ − d)``, which the accelerations along the rows cancel."""
+    found = []
+    for row, d, d_dot, d_ddot in zip(rows, *kept(rows, row_motion), strict=True):
+        position = 0.0 if row.phi is None else (row.phi - d) * omega
+        found.append(row.gamma - d_ddot + ((dot(row.J, v) - d_dot) * 2.0 + position) * omega)
+    return found
+
+
+def kept(rows: Sequence[Row], row_motion: Matrix | None) -> Matrix:
+    """Return positions d, velocities and accelerations that the rows keep: zero where no anchor moves."""
+    return [[0.0] * len(rows)] * 3 if row_motion is None else row_motion

@@ -1,27 +1,40 @@
-"""A kinematic tree with constraints: what the algorithms of a mechanism take."""
+"""A kinematic tree with constraints: what the algorithms of a mechanism take, and its independent velocities."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from kinetree.algorithms.kinematics.manifold import reach, turning
-from kinetree.constraints.coordinates import (
-    RANK,
-    Reference,
-    check_independent,
-    velocities_named,
-    velocities_of_joints,
-)
+from kinetree.algorithms.kinematics.manifold import integrate, reach, turning
+from kinetree.algorithms.table import table_of
 from kinetree.constraints.types import Constraint, Row
 from kinetree.constraints.types.slot import ContactSlot
-from kinetree.errors import ArgumentError, ModelError, listed
+from kinetree.errors import ModelError, listed
 from kinetree.glossary.symbols import Vector
 from kinetree.lazy import cached_property
 from kinetree.model import Model
 from kinetree.spatial import Scalar
+
+Array = NDArray[Any]
+
+RANK = 1e-7
+"""Singular values below this part of the largest are zero."""
+
+ROUNDING = 1e-12
+"""Singular values below this are zero, whatever the largest is (between angles, lengths being in ℓ)."""
+
+SIMILAR = 0.1
+"""Of rows or columns whose parts that are still independent have at least this part of the longest, order decides."""
+
+PREFERENCE = 1e3
+"""How many times its length a column counts that is not preferred, where dependent velocities are chosen."""
+
+MOVES = 6
+"""Configurations that are looked at beside the one nearest to the neutral one."""
 
 
 @dataclass(frozen=True)
@@ -65,13 +78,16 @@ class ConstrainedModel(Model):
         return tuple(constraint.label for constraint in self.constraints)
 
     @property
-    def row_slices(self) -> dict[str, slice]:
-        """Where each constraint's rows are."""
-        found, start = {}, 0
+    def blocks(self) -> Iterator[tuple[Constraint, slice]]:
+        """The constraints, and their rows."""
+        start = 0
         for constraint in self.constraints:
-            found[constraint.label] = slice(start, start + constraint.size)
-            start += constraint.size
-        return found
+            yield constraint, slice(start, start := start + constraint.size)
+
+    @property
+    def row_slices(self) -> dict[str, slice]:
+        """Where each constraint's rows are, by its name."""
+        return {constraint.label: rows for constraint, rows in self.blocks}
 
     @property
     def constraint_of_row(self) -> tuple[int, ...]:
@@ -97,13 +113,7 @@ class ConstrainedModel(Model):
         return replace(self, constraints=tuple(constraints))
 
     def constraint_rows(self, q: Vector, v: Vector | None = None) -> list[Row]:
-        """Return the rows of all constraints; v is zero if not given.
-
-        Raises
-        ------
-        ModelError
-            If a constraint gives other than `size` rows of nv entries.
-        """
+        """Return the rows of all constraints; v is zero if not given."""
         v, found = [0.0] * self.nv if v is None else v, list[Row]()
         for constraint in self.constraints:
             rows = list(constraint.rows(self, q, v))
@@ -129,6 +139,26 @@ class ConstrainedModel(Model):
     def length(self) -> Scalar:
         """ℓ (m), by which angles and lengths, moments and forces are compared (see `reach`)."""
         return reach(self, [end for c in self.constraints for end in c.reaches(self).items()])
+
+    def units(self, angular: Iterable[bool]) -> list[Scalar]:
+        """Return the units of motions in which all are angles: ℓ of lengths, 1 of angles."""
+        return [1.0 if turns else self.length for turns in angular]
+
+    def arms(self, angular: Iterable[bool]) -> list[Scalar]:
+        """Return the units of forces in which all are forces: ℓ of moments, 1 of forces."""
+        return [self.length if turns else 1.0 for turns in angular]
+
+    def squared(self, angular: Iterable[bool]) -> list[Scalar]:
+        """Return what squares of motions count beside each other: ℓ² of angles, 1 of lengths."""
+        return [self.length * self.length if turns else 1.0 for turns in angular]
+
+    def jacobian_of_angles(self, q: Vector) -> Array:
+        """Return the Jacobian of all rows at plain numbers, as between angles: lengths are divided by ℓ."""
+        rows = self.constraint_rows(q)
+        J = np.array([list(row.J) for row in rows], dtype=float).reshape(len(rows), self.nv)
+        of_rows = np.array(self.units(row.angular for row in rows), dtype=float)
+        scaled: Array = J / of_rows[:, None] * np.array(self.units(self.turning), dtype=float)
+        return scaled
 
     @cached_property
     def reference(self) -> Reference:
@@ -175,47 +205,106 @@ class ConstrainedModel(Model):
         return super().describe(symbol)
 
 
-def constrained(
-    model: Model,
-    constraints: Iterable[Constraint],
-    stabilization: float = 0.0,
-    *,
-    actuated: Iterable[str] | None = None,
-    independent: Iterable[str] | None = None,
-) -> ConstrainedModel:
-    """Return the model with these constraints, checked.
+class Place(NamedTuple):
+    """A configuration, the Jacobian of all constraints there as between angles, its rank, and whether they hold."""
 
-    The joints named in `actuated` take the place of those that have an actuator by their type.
+    q: list[Scalar]
+    J: Array
+    rank: int
+    is_closed: bool
 
-    Raises
-    ------
-    ArgumentError
-        If they are no constraints, or two have one name; if there is no joint of a name among the actuated or the
-        independent; if the independent velocities are not as many as the mobility.
-    ModelError
-        If one names a frame or joint that does not exist, or makes no sense for this model.
+
+class Reference:
+    """What the constraints of a model say at configurations in which they hold, and which have no pattern.
+
+    Should none be found in which all hold, these are beside where they come next to it.
+
+    The rank is the highest not far from the neutral configuration. There joints may be in line: moves along what is
+    free lead away, and to other ways to assemble the mechanism, of which one may tie velocities to each other that are
+    independent in another.
     """
-    if not isinstance(constraints, Iterable):
-        raise ArgumentError(f"a mechanism takes a sequence of constraints: write [{constraints!r}]")
-    given = tuple(constraints)
-    for constraint in given:
-        if not isinstance(constraint, Constraint):
-            raise ArgumentError(f"a mechanism takes constraints such as kinetree.Weld; {constraint!r} was given")
-        if not isinstance(constraint.name, str):
-            raise ArgumentError(f"the name of a constraint is a str; {constraint.name!r} was given")
-    if not given:
-        raise ArgumentError("a mechanism has at least one constraint; without any it is the robot itself")
-    labels = [constraint.label for constraint in given]
-    if twice := next((label for label in labels if labels.count(label) > 1), None):
-        raise ArgumentError(f"two constraints are called {twice!r}: tell them apart with name=")
-    for constraint in given:
-        constraint.check(model)
-    own = {field.name: getattr(model, field.name) for field in fields(Model)}
-    if actuated is not None:
-        own["actuated"] = velocities_of_joints(model, actuated, "actuated")
-    made = ConstrainedModel(**own, constraints=given, stabilization=float(stabilization))
-    if independent is None:
-        return made
-    velocities = velocities_named(model, independent)
-    check_independent(made, velocities)
-    return replace(made, independent=tuple(model.v_names[k] for k in velocities))
+
+    def __init__(self, model: ConstrainedModel) -> None:
+        self.model, rng = model, np.random.default_rng(0)
+        neutral = [0.0] * model.nq
+        for body in model.leading:
+            for k, x in zip(body.q_index, body.joint.neutral(), strict=True):
+                neutral[k] = x
+        first = _place(model, neutral)
+        found, unit = [first], np.array(model.units(model.turning), dtype=float)
+        for _ in range(MOVES):
+            move = 0.3 * rng.normal(size=model.nv)
+            if first.is_closed:
+                move -= np.linalg.pinv(first.J, rcond=RANK) @ (first.J @ move)
+            beside = integrate(model, first.q, (unit * move).tolist())
+            found.insert(0, _place(model, beside, closed=first.is_closed))
+        self.is_closed, self.rank = max((place.is_closed, place.rank) for place in found)
+        self.near = [x.J for x in found if (x.is_closed, x.rank) == (self.is_closed, self.rank)]
+
+    @property
+    def mobility(self) -> int:
+        """The number of independent velocities."""
+        return self.model.nv - self.rank
+
+    def depends(self, known: Collection[int]) -> bool:
+        """Return whether the constraints tie these velocities to each other, wherever they are looked at."""
+        return self._place_of(known) is None
+
+    @cached_property
+    def chosen(self) -> tuple[int, ...]:
+        """Independent velocities, those of actuated joints where they can be, and early ones rather than late ones."""
+        model = self.model
+        J = self._place_of(model.actuated) if len(model.actuated) <= self.mobility else None
+        return independent_columns(self.near[0] if J is None else J, self.rank, model.actuated)
+
+    def _place_of(self, known: Collection[int]) -> Array | None:
+        """Return J where these velocities are independent; None if it is nowhere found."""
+        return next((J for J in self.near if rank(np.delete(J, sorted(known), axis=1), J) == self.rank), None)
+
+
+def rank(A: Array, beside: Array) -> int:
+    """Return the rank of a part of a matrix, with what is nothing beside the whole taken for zero."""
+    s = np.linalg.svd(A, compute_uv=False) if A.size else np.zeros(0)
+    most = np.linalg.norm(beside, 2) if beside.size else 0.0
+    return int((s > max(RANK * most, ROUNDING)).sum())
+
+
+def _place(model: ConstrainedModel, q: list[Scalar], *, closed: bool = True) -> Place:
+    """Return a place at this configuration, or near it where the constraints hold."""
+    is_closed = False
+    if closed:
+        q, converged, *_ = table_of(model)["assemble"].function(model, q)
+        is_closed = bool(converged > 0.5)
+    J = model.jacobian_of_angles(q)
+    return Place(q, J, rank(J, J), is_closed) if np.isfinite(J).all() else Place(q, np.zeros_like(J), 0, False)
+
+
+def pivots(A: Array, rank: int) -> list[int]:
+    """Return the indices of as many independent columns: QR with pivots, and of similar columns the first.
+
+    >>> pivots(np.array([[1.0, 2.0, 0.0], [0.0, 0.0, 3.0]]), 2)
+    [0, 2]
+    """
+    rest, found = np.array(A, dtype=float), list[int]()
+    for _ in range(rank):
+        sizes = np.linalg.norm(rest, axis=0)
+        k = int(np.argmax(sizes >= SIMILAR * sizes.max()))
+        found.append(k)
+        unit = rest[:, k] / sizes[k]
+        for _ in range(2):  # twice, so that what is left is orthogonal to rounding
+            rest -= np.outer(unit, unit @ rest)
+        rest[:, k] = 0.0
+    return found
+
+
+def independent_columns(J: Array, of_rank: int, preferred: Collection[int]) -> tuple[int, ...]:
+    """Return the indices of velocities that determine all others: those preferred where they do, else some of them.
+
+    Late velocities are dependent rather than early ones.
+    """
+    n = J.shape[1]
+    if len(preferred) == n - of_rank == n - rank(np.delete(J, sorted(preferred), axis=1), J):
+        return tuple(sorted(preferred))
+    late = sorted(range(n), key=lambda k: (k in preferred, -k))
+    weights = np.array([1.0 if k in preferred else PREFERENCE for k in late])
+    return tuple(sorted({*late} - {late[k] for k in pivots(J[:, late] * weights, of_rank)}))

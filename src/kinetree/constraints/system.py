@@ -7,10 +7,8 @@ from typing import Any, ClassVar, NamedTuple
 
 from kinetree.algorithms.dynamics.factorization import factorised
 from kinetree.algorithms.kinematics.manifold import integrate
-from kinetree.constraints.anchors import moved_anchors, positions, speeds
-from kinetree.constraints.delassus import Delassus, each_switched, switches
-from kinetree.constraints.inputs import NONE_GIVEN, ContactInputs
-from kinetree.constraints.lengths import units
+from kinetree.constraints.delassus import Delassus
+from kinetree.constraints.inputs import NONE_GIVEN, ContactInputs, each_masked, kept, moved_anchors, row_mask, speeds
 from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.pages.dynamics import forward_dynamics
 from kinetree.contacts.sets import largest
@@ -36,14 +34,9 @@ class _State(NamedTuple):
 
 @dataclass(frozen=True)
 class ConstrainedSystem(System):
-    """A mechanism with what acts on it.
+    """A mechanism with what acts on it, and what is given for its constraints.
 
-    Attributes
-    ----------
-    contacts : ContactInputs
-        What is given for the constraints; the motion of the rows is that at the time `since`: from there on anchors
-        accelerate evenly.
-    since : scalar
+    The motion of the rows is that at the time `since`: from there on anchors accelerate evenly.
     """
 
     model: ConstrainedModel
@@ -81,7 +74,7 @@ class ConstrainedSystem(System):
         without.
         """
         if self.model.is_redundant:
-            q = newton(self.model, q, v, switches(self.model, self.contacts.active), self.anchors(t)).q
+            q = newton(self.model, q, v, row_mask(self.model, self.contacts.active), self.anchors(t)).q
         return self.acceleration(t, q, v)
 
     def held(self, t: Scalar, q: Column, v: Column) -> tuple[Column, Column]:
@@ -97,7 +90,7 @@ def held(
     model: ConstrainedModel, q: Column, v: Column, active: Vector | None = None, row_motion: Matrix | None = None
 ) -> tuple[Column, Column]:
     """Return the state nearest to this one in which the constraints hold (see `ConstrainedSystem.held`)."""
-    on = switches(model, active)
+    on = row_mask(model, active)
     x = repeat(
         lambda x: newton(model, x.q, x.v, on, row_motion),
         _State(q, v, 1.0),
@@ -112,10 +105,11 @@ def newton(model: ConstrainedModel, q: Column, v: Column, on: Vector | None, row
     """Return the state after one step of Newton's method, and how far the constraints were open; rows are on or off."""
     rows, factor = model.constraint_rows(q), factorised(model, q)
     delassus = Delassus(model, factor, rows, on)
-    phi = [0.0 if x is None else x for x in positions(rows, row_motion)]
+    phi = [0.0 if row.phi is None else row.phi - d for row, d in zip(rows, kept(rows, row_motion)[0], strict=True)]
     dq, dv = (
         Column(factor.solve_L(delassus.joint_forces(delassus.forces(b)), factor.D))
         for b in (phi, speeds(rows, v, row_motion))
     )
-    far = [abs(x) / u for x, u in zip(each_switched(on, phi), units(model, [row.angular for row in rows]), strict=True)]
+    unit = model.units(row.angular for row in rows)
+    far = [abs(x) / u for x, u in zip(each_masked(on, phi), unit, strict=True)]
     return _State(Column(integrate(model, q, dq)), v + dv, largest(far))

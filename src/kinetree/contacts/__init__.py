@@ -1,6 +1,6 @@
 """The contact problem: forces within friction cones, limits and boxes, and the motions that they leave."""
 
-from kinetree.contacts.distribution import Balance, distribute
+from kinetree.contacts.admm import Balance, distribute
 from kinetree.contacts.problem import Problem, Residuals, residuals
 from kinetree.contacts.sets import ForceSet, FrictionCone, Interval, NotNegative, PressedCone, SlidingCone
 from kinetree.contacts.solve import METHODS, Solution, solve

@@ -1,14 +1,18 @@
-"""The alternating direction method of multipliers (ADMM) for the contact problem."""
+"""The alternating direction method of multipliers (ADMM), for the contact problem and for inverse dynamics.
+
+The latter is the best distribution of forces over contacts that balance a given motion.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from kinetree.contacts.gauss_seidel import MOST, State
-from kinetree.contacts.problem import Problem, going_on
+from kinetree.contacts.problem import MOST, Problem, State, not_converged
+from kinetree.contacts.sets import ForceSet, or_nan, within
 from kinetree.scalars.factorization import Factored
-from kinetree.scalars.functions import Scalar, or_one, select_less, sqrt
-from kinetree.scalars.linalg import Vector, dot
+from kinetree.scalars.functions import Scalar, larger, or_one, select, select_less, smaller, sqrt
+from kinetree.scalars.linalg import Matrix, Vector, dot, minus, plus, times, transposed
 from kinetree.scalars.loops import recording, repeat
 
 PROXIMAL = 1e-6
@@ -63,13 +67,13 @@ def admm(problem: Problem, start: State, least: Scalar, most: Scalar) -> State:
 
     def going(y: Vector, sigma: Vector) -> Scalar:
         force = [a * u for a, u in zip(y, units, strict=True)]
-        return going_on(given, force, [a * p for a, p in zip(sigma, per_unit, strict=True)], least)
+        return not_converged(given, force, [a * p for a, p in zip(sigma, per_unit, strict=True)], least)
 
     def some(s: Iterate) -> Iterate:
         rho = s.rho
         A = [[x + (rho + eta) if i == j else x for j, x in enumerate(row)] for i, row in enumerate(G)]
         factors = Factored(A, BLOCK)
-        end = select_less(s.count + ROUND, most, s.count + ROUND, most)
+        end = smaller(s.count + ROUND, most)
 
         def once(s: Iterate) -> Iterate:
             s, sigma, apart = _iteration(problem, factors, s, rho, eta)
@@ -84,7 +88,7 @@ def admm(problem: Problem, start: State, least: Scalar, most: Scalar) -> State:
     s = repeat(some, first, until=lambda s: s.going * (most - s.count) < 0.5, most=MOST, like=like)
     force = [y * u for y, u in zip(s.force, units, strict=True)]
     sigma = given.motion(force)
-    return State(force, sigma, s.count, going_on(given, force, sigma, least))
+    return State(force, sigma, s.count, not_converged(given, force, sigma, least))
 
 
 def balanced(problem: Problem) -> tuple[Problem, list[Scalar]]:
@@ -105,18 +109,14 @@ def balanced(problem: Problem) -> tuple[Problem, list[Scalar]]:
 def _iteration(
     problem: Problem, factors: Factored, s: Iterate, rho: Scalar, eta: Scalar
 ) -> tuple[Iterate, list[Scalar], list[Scalar]]:
-    """Return the next iterate, its σ, and how far its copies are apart.
-
-    With it the equations give σ of x without a product: ``(G + R) x + g = z − s − η Δx``.
-    """
+    """Return the next iterate, its σ by ``(G + R) x + g = z − s − η Δx``, and how far its copies are apart."""
     per_rho = 1.0 / rho
     y = problem.nearest([x - z * per_rho for x, z in zip(s.x, s.z, strict=True)], per_rho)
     shift = problem.shift(s.z)
     x = factors.solve(
         [rho * b + eta * a + c - g - d for a, b, c, g, d in zip(s.x, y, s.z, problem.g, shift, strict=True)]
     )
-    apart = [a - b for a, b in zip(x, y, strict=True)]
-    moved = [a - b for a, b in zip(x, s.x, strict=True)]
+    apart, moved = minus(x, y), minus(x, s.x)
     z = [a - rho * b for a, b in zip(s.z, apart, strict=True)]
     sigma = [a - b - eta * c for a, b, c in zip(z, shift, moved, strict=True)]
     iterate = Iterate(x, y, z, largest_size(apart), largest_size(moved), rho, s.count + 1.0, s.going)
@@ -127,14 +127,163 @@ def within_factor(primal: Scalar, moved: Scalar, factor: Scalar) -> Scalar:
     """Return by what to multiply ρ: more where the copies differ more than they move, less where less."""
     change = sqrt(primal / or_one(moved))
     change = select_less(0.0, moved, change, factor)
-    change = select_less(change, 1.0 / factor, 1.0 / factor, change)
-    return select_less(factor, change, factor, change)
+    return smaller(factor, larger(change, 1.0 / factor))
 
 
 def largest_size(values: Vector) -> Scalar:
     """Return the largest of the sizes of numbers."""
     found: Scalar = 0.0
     for x in values:
-        size = abs(x)
-        found = select_less(size, found, found, size)
+        found = larger(abs(x), found)
     return found
+
+
+EXACT = 1e3
+"""The penalty of the equations, beside ρ."""
+
+RANGE = 1e3
+"""How far ρ may go from where it begins."""
+
+
+class Balance(NamedTuple):
+    """Forces f with ``E f = c``, in their sets, and joint forces ``τ = d − D f`` within bounds, of the least cost.
+
+    That is ``fᵀ R f + w τᵀτ``, of R the weights. What is in none of the sets, which come with their entries of f, is
+    free; the bounds are the largest size of each τ.
+    """
+
+    E: Matrix
+    c: Vector
+    D: Matrix
+    d: Vector
+    sets: Sequence[tuple[ForceSet, Sequence[int]]]
+    weights: Vector
+    torque_weight: Scalar
+    bounds: Vector | None
+
+    def project(self, x: Vector) -> list[Scalar]:
+        """Return the nearest forces in their sets."""
+        y = list(x)
+        for each, rows in self.sets:
+            for i, value in zip(rows, each.project([x[i] for i in rows]), strict=True):
+                y[i] = value
+        return y
+
+    def limited(self, tau: Vector) -> list[Scalar]:
+        """Return the nearest joint forces within the bounds."""
+        return (
+            list(tau) if self.bounds is None else [within(x, or_nan(b)) for x, b in zip(tau, self.bounds, strict=True)]
+        )
+
+
+class _Balancing(NamedTuple):
+    """Forces in their sets, their multipliers, those of τ and of the equations; residuals, ρ, a count and a flag."""
+
+    y: list[Scalar]
+    tau: list[Scalar]
+    z: list[Scalar]
+    z_tau: list[Scalar]
+    z_equal: list[Scalar]
+    primal: Scalar
+    moved: Scalar
+    rho: Scalar
+    count: Scalar
+    going: Scalar
+
+
+def distribute(problem: Balance, tolerance: Scalar, most: Scalar) -> tuple[list[Scalar], Scalar]:
+    """Return the forces of least cost, in their sets, and the number of iterations.
+
+    By the alternating direction method of multipliers: x balances the motion at the least cost, y is in the sets. It
+    ends when they differ by at most `tolerance` times the largest of c and d, and move by no more. Where no forces in
+    the sets balance it, y goes to those that are nearest to some that do.
+
+    References: Boyd et al., Distributed optimization and statistical learning via ADMM (2011); Stellato et al., OSQP
+    (2020), for the equations as stiff bounds; Bauschke and Moursi, On the Douglas–Rachford algorithm (2017), for what
+    cannot be balanced.
+    """
+    m = len(problem.weights)
+    if not m:
+        return [], 0.0
+    in_sets = {i for _, rows in problem.sets for i in rows}
+    squares_E, squares_D = _gram(problem.E, m), _gram(problem.D, m)
+    mean = or_one(dot(problem.weights, [1.0 / m] * m))
+    least = tolerance * largest_size([*problem.c, *problem.d])
+    boxed = float(problem.bounds is not None)
+    like = recording(*problem.weights, *problem.c, *problem.d, problem.torque_weight)
+
+    def some(s: _Balancing) -> _Balancing:
+        rho = s.rho
+        on_tau, on_E = problem.torque_weight + rho * boxed, rho * EXACT
+        K = [
+            [on_tau * a + on_E * b for a, b in zip(*rows, strict=True)]
+            for rows in zip(squares_D, squares_E, strict=True)
+        ]
+        for i in range(m):
+            K[i][i] = K[i][i] + problem.weights[i] + (rho if i in in_sets else 0.0)
+        factors, end = Factored(K, BLOCK), smaller(s.count + ROUND, most)
+
+        def once(s: _Balancing) -> _Balancing:
+            return _balancing(problem, in_sets, factors, s, rho, least, mean)
+
+        s = repeat(once, s, until=lambda s: s.going * (end - s.count) < 0.5, most=ROUND, like=like)
+        revised = rho * within_factor(s.primal, s.moved, FACTOR)
+        revised = larger(revised, mean * (1.0 / RANGE))
+        return s._replace(rho=smaller(mean * RANGE, revised))
+
+    nothing = [0.0] * m
+    n, p = len(problem.d), len(problem.c)
+    first = _Balancing(
+        problem.project(nothing), problem.limited(problem.d), nothing, [0.0] * n, [0.0] * p, 0.0, 0.0, mean, 0.0, 1.0
+    )
+    s = repeat(some, first, until=lambda s: s.going * (most - s.count) < 0.5, most=MOST, like=like)
+    return s.y, s.count
+
+
+def _balancing(
+    problem: Balance, in_sets: set[int], factors: Factored, s: _Balancing, rho: Scalar, least: Scalar, mean: Scalar
+) -> _Balancing:
+    """Return the next iterate."""
+    E, D, on_E = problem.E, problem.D, rho * EXACT
+    r = [rho * y - z if i in in_sets else 0.0 for i, (y, z) in enumerate(zip(s.y, s.z, strict=True))]
+    pull = [problem.torque_weight * d for d in problem.d]
+    if problem.bounds is not None:
+        pull = [a + rho * (d - t) + z for a, d, t, z in zip(pull, problem.d, s.tau, s.z_tau, strict=True)]
+    r = _plus_back(r, D, pull)
+    x = factors.solve(_plus_back(r, E, [on_E * c + z for c, z in zip(problem.c, s.z_equal, strict=True)]))
+    open_, wanted = minus(problem.c, times(E, x)), minus(problem.d, times(D, x))
+    per_rho = 1.0 / rho
+    y = problem.project([a + z * per_rho for a, z in zip(x, s.z, strict=True)])
+    apart = [a - b if i in in_sets else 0.0 for i, (a, b) in enumerate(zip(x, y, strict=True))]
+    y = [b if i in in_sets else a for i, (a, b) in enumerate(zip(x, y, strict=True))]
+    tau, beyond = wanted, [0.0] * len(wanted)
+    if problem.bounds is not None:
+        tau = problem.limited([a + z * per_rho for a, z in zip(wanted, s.z_tau, strict=True)])
+        beyond = minus(wanted, tau)
+    moved = largest_size(minus(y, s.y))
+    primal = largest_size([*apart, *beyond, *open_])
+    still = select(primal <= least, select(moved * (1.0 + rho / mean) <= least, 0.0, 1.0), 1.0)
+    return _Balancing(
+        y,
+        tau,
+        [z + rho * a for z, a in zip(s.z, apart, strict=True)],
+        [z + rho * a for z, a in zip(s.z_tau, beyond, strict=True)],
+        [z + on_E * a for z, a in zip(s.z_equal, open_, strict=True)],
+        primal,
+        moved,
+        rho,
+        s.count + 1.0,
+        select(moved >= 0.0, still, 0.0),  # not for NaN
+    )
+
+
+def _gram(A: Matrix, m: int) -> list[list[Scalar]]:
+    """Return ``AᵀA`` of a matrix of m columns."""
+    columns = transposed(A) if A else [[]] * m
+    lower = [[dot(x, y) for y in columns[: i + 1]] for i, x in enumerate(columns)]
+    return [[lower[max(i, j)][min(i, j)] for j in range(m)] for i in range(m)]
+
+
+def _plus_back(b: Vector, A: Matrix, y: Vector) -> list[Scalar]:
+    """Return ``b + Aᵀ y``, of a matrix that may have no rows."""
+    return plus(b, times(transposed(A), y)) if A else list(b)

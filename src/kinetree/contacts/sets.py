@@ -101,10 +101,7 @@ class FrictionCone(ForceSet):
         return [0.0, 0.0, self.mu * sqrt(sigma[0] * sigma[0] + sigma[1] * sigma[1])]
 
     def steps(self, G: Matrix) -> list[Scalar]:
-        """Return the inverses of the largest eigenvalue of the tangential block, and of the normal entry.
-
-        Then follows the step along the plane after a unit of the normal force.
-        """
+        """Return 1/λmax of the tangential block, 1/G_nn, and the step along the plane after a unit of normal force."""
         half, mean = 0.5 * (G[0][0] - G[1][1]), 0.5 * (G[0][0] + G[1][1])
         largest = mean + sqrt(half * half + G[0][1] * G[0][1])
         step = inverse(select(mean > 0.0, largest, mean))
@@ -245,6 +242,61 @@ class Interval(ForceSet):
 
     def magnitude(self, force: Vector) -> Scalar:
         return abs(force[0])
+
+
+@dataclass(frozen=True)
+class StoppedFriction(Interval):
+    """Friction of a limited size and two stops, of one joint: both along one row, which is half as many.
+
+    ``λ = φ + ψ``: the friction φ as in an `Interval`, and ψ ≥ 0 only where ``σ = −below``, ψ ≤ 0 only where
+    ``σ = above``, which are how fast the joint may go to its stops, 0 or more, None where there is none. So λ is not a
+    projection, but the nearest point of a convex function, which is how far the stops are: ``b |σ|`` between them.
+    """
+
+    below: Scalar | None
+    above: Scalar | None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for stop in (self.below, self.above):
+            if stop is not None:
+                object.__setattr__(self, "b", select(stop >= 0.0, self.b, math.nan))
+
+    def project(self, x: Vector) -> list[Scalar]:
+        """Return x: what is beyond friction may be that of a stop."""
+        return list(x)
+
+    def nearest(self, x: Vector, per_penalty: Scalar) -> list[Scalar]:
+        found = within(x[0], self.b)
+        if self.below is not None:
+            least = x[0] - self.below * per_penalty
+            found = select_less(found, least, least, found)
+        if self.above is not None:
+            most = x[0] + self.above * per_penalty
+            found = select_less(most, found, most, found)
+        return [found]
+
+    def residuals(self, force: Vector, sigma: Vector) -> tuple[Scalar, Scalar, Scalar]:
+        """Return 0, how fast it goes beyond a stop, and the work that should be zero of friction and stops."""
+        friction, s = within(force[0], self.b), sigma[0]
+        stop = force[0] - friction
+        work = abs(friction * s + self.b * abs(s))
+        below, above = positive_part(stop), positive_part(-stop)
+        work = work + (below * abs(s + self.below) if self.below is not None else below)
+        work = work + (above * abs(self.above - s) if self.above is not None else above)
+        return 0.0, self.approach(sigma), work
+
+    def approach(self, sigma: Vector) -> Scalar:
+        beyond: Scalar = 0.0
+        if self.below is not None:
+            beyond = larger(beyond, -self.below - sigma[0])
+        if self.above is not None:
+            beyond = larger(beyond, sigma[0] - self.above)
+        return beyond
+
+    def in_units(self, unit: Scalar) -> StoppedFriction:
+        below, above = (None if x is None else x * unit for x in (self.below, self.above))
+        return StoppedFriction(self.b / unit, below, above)
 
 
 def inverse(x: Scalar) -> Scalar:

@@ -1,16 +1,20 @@
-"""The solution of the contact problem by the methods that there are."""
+"""The solution of the contact problem by the methods that there are, and contact solvers as values."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from numbers import Complex
+from typing import Any, ClassVar, NamedTuple
 
 from kinetree.contacts.admm import admm
-from kinetree.contacts.gauss_seidel import MOST, State, gauss_seidel
-from kinetree.contacts.problem import UNROLLED, Problem, residuals
+from kinetree.contacts.problem import MOST, UNROLLED, Problem, State, gauss_seidel, residuals
 from kinetree.contacts.sets import largest
-from kinetree.scalars.functions import Scalar, select_less
+from kinetree.errors import ArgumentError
+from kinetree.options import Check, count, option, positive, value
+from kinetree.scalars.functions import Scalar, smaller
 from kinetree.scalars.linalg import Vector
 from kinetree.scalars.loops import recording, repeat
+from kinetree.validation import real_array
 
 METHODS = ("auto", "pgs", "admm")
 """Projected Gauss–Seidel sweeps, the method of multipliers, or some of the former and then the latter."""
@@ -29,21 +33,12 @@ TOLERANCE = 1e-6
 
 MOST_ITERATIONS = 1000.0
 
+NUMBERS = ("tolerance", "max_iterations")
+"""What a solver has beside its method."""
+
 
 class Solution(NamedTuple):
-    """Forces in their sets, and how far they are from a solution.
-
-    Attributes
-    ----------
-    force : (n,) scalars
-        λ.
-    sigma : (n,) scalars
-        The motion ``(G + R) λ + g`` that they leave.
-    iterations : scalar
-        State and iterations, of both methods.
-    primal, dual, complementarity : scalar
-        The residuals (`Residuals`) of these forces.
-    """
+    """Forces λ in their sets, the motion ``σ = (G + R) λ + g`` that they leave, and their residuals (`Residuals`)."""
 
     force: list[Scalar]
     sigma: list[Scalar]
@@ -55,7 +50,7 @@ class Solution(NamedTuple):
 
 def solve(
     problem: Problem,
-    method: str = "auto",
+    solver: str = "auto",
     *,
     start: Vector | None = None,
     tolerance: Scalar = TOLERANCE,
@@ -67,16 +62,8 @@ def solve(
     times the largest force; or after `max_iterations`. Nothing is raised then: the residuals tell. They are computed
     from the final forces. A NaN makes all forces that it reaches NaN, and ends the iteration.
 
-    Parameters
-    ----------
-    problem : Problem
-    method : {"auto", "pgs", "admm"}
-    start : (n,) scalars, optional
-        Forces to begin with, brought into the sets; zero if not given.
-    tolerance, max_iterations : scalar
+    Forces to begin with, `start`, are brought into the sets.
 
-    Examples
-    --------
     A block of 1 kg whose weight is 9.81 N is pushed along by 2 N, where friction could hold 4.905 N:
 
     >>> from kinetree.contacts.sets import FrictionCone
@@ -93,9 +80,9 @@ def solve(
     least = tolerance * largest([abs(x) for x in problem.g])
     sigma = problem.motion(force)
     s = State(force, sigma, 0.0, 1.0)
-    if method == "pgs":
+    if solver == "pgs":
         s = gauss_seidel(problem, s, least, max_iterations)
-    elif method == "admm":
+    elif solver == "admm":
         s = admm(problem, s, least, max_iterations)
     else:
         s = _in_turns(problem, s, least, max_iterations)
@@ -113,10 +100,10 @@ def _in_turns(problem: Problem, s: State, least: Scalar, most: Scalar) -> State:
     captured = dict[int, int]()
 
     def sweeps(t: _Turn, captured: dict[int, int] | None = None) -> State:
-        return gauss_seidel(problem, t.state, least, _smaller(most, t.state.count + t.sweeps), captured)
+        return gauss_seidel(problem, t.state, least, smaller(most, t.state.count + t.sweeps), captured)
 
     def iterations(s: State) -> State:
-        return admm(problem, s, least, _smaller(most, s.count + ITERATIONS))
+        return admm(problem, s, least, smaller(most, s.count + ITERATIONS))
 
     def turn(t: _Turn) -> _Turn:
         return _Turn(sweeps(t._replace(state=iterations(t.state))), t.sweeps * GROWTH)
@@ -143,5 +130,72 @@ class _Turn(NamedTuple):
     sweeps: Scalar
 
 
-def _smaller(x: Scalar, y: Scalar) -> Scalar:
-    return select_less(x, y, x, y)
+def _if_known(check: Check) -> Check:
+    """Return a check that passes over arrays, of states, and arguments of functions that are being compiled."""
+
+    def checked(name: str, given: Any) -> Any:
+        if isinstance(given, list | tuple):
+            real_array(name, given)
+        return check(name, given) if isinstance(given, Complex | str | Mapping) else given
+
+    return checked
+
+
+@value
+class ContactSolver:
+    """How contact problems are solved: by Gauss–Seidel sweeps, and what they do not solve by ADMM, in turns.
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> kt.ContactSolver(tolerance=1e-9)
+    ContactSolver(tolerance=1e-09)
+    """
+
+    tolerance: float | None = option(
+        default=None,
+        help="of the residuals: dual beside the largest motion of a contact that there would be without its forces, "
+        "and complementarity beside that and the largest force; 1e-6 if not given",
+        check=_if_known(positive),
+    )
+    max_iterations: int | None = option(
+        default=None, help="sweeps and iterations; 1000 if not given", check=_if_known(count)
+    )
+
+    method: ClassVar[str] = "auto"
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """What `kinetree.contacts.solve` takes of it, by name."""
+        return {"solver": self.method} | {name: x for name, x in vars(self).items() if x is not None}
+
+
+@value
+class GaussSeidel(ContactSolver):
+    """Projected Gauss–Seidel sweeps alone."""
+
+    method: ClassVar[str] = "pgs"
+
+
+@value
+class ADMM(ContactSolver):
+    """The alternating direction method of multipliers alone."""
+
+    method: ClassVar[str] = "admm"
+
+
+SOLVERS = {kind.method: kind for kind in (ContactSolver, GaussSeidel, ADMM)}
+
+
+def solver_of(parts: Mapping[str, Any]) -> ContactSolver:
+    """Return the solver of which these are the `arguments`, unchecked: of a program they are no numbers yet."""
+    solver = object.__new__(SOLVERS[parts.get("solver", ContactSolver.method)])
+    solver.__dict__.update({name: parts.get(name) for name in NUMBERS})
+    return solver
+
+
+def checked_solver(name: str, given: Any) -> ContactSolver:
+    """Return what is given as a solver; `ArgumentError` where it is none."""
+    if not isinstance(given, ContactSolver):
+        raise ArgumentError(f"{name} is {given!r}: write kinetree.GaussSeidel(…), ADMM(…) or ContactSolver(…)")
+    return given

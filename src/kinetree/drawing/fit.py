@@ -30,6 +30,7 @@ NAMED = re.compile(r' id="[a-zA-Z0-9.]+_\d+"')
 """What Matplotlib names, and nobody refers to: two pictures in a page would have the same names."""
 
 MEASURED, PREDICTED, RESIDUAL = "#9a9a9a", "#1f5fa8", "#c8442b"
+BARS: Any = {"fmt": ".", "color": PREDICTED, "markersize": 4, "elinewidth": 1.2, "capsize": 2}
 
 
 def svg(draw: Callable[[Any, T], None], what: T) -> str:
@@ -110,26 +111,8 @@ def parameters(figure: Any, fit: Any) -> None:
         found = np.isfinite(fit.std[rows])
         bars = np.where(found, 2.0 * np.where(found, fit.std[rows], 0.0), 0.0)
         ax.plot(before[rows], y, "|", color="black", markersize=9, label="before")
-        ax.plot(
-            fit.consistent_values[rows],
-            y,
-            "o",
-            color="none",
-            markeredgecolor=RESIDUAL,
-            markersize=5,
-            label="physically consistent",
-        )
-        ax.errorbar(
-            fit.values[rows],
-            y,
-            xerr=bars,
-            fmt=".",
-            color=PREDICTED,
-            markersize=4,
-            elinewidth=1.2,
-            capsize=2,
-            label="estimate ± 2 std",
-        )
+        ax.plot(fit.consistent_values[rows], y, "o", color="none", mec=RESIDUAL, ms=5, label="physically consistent")
+        ax.errorbar(fit.values[rows], y, xerr=bars, label="estimate ± 2 std", **BARS)
         ax.set_yticks(y, [base.names[k] + ("" if ok else UNIDENTIFIABLE) for k, ok in zip(rows, found, strict=True)])
         ax.set_ylim(len(rows) - 0.4, -0.6)
         panel(ax, title, size=8.0, thin=True, loc="left", pad=2)

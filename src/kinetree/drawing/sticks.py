@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -121,7 +120,8 @@ def animate(
     figure.suptitle(stage.title, fontsize=10)
     kind: Any = PillowWriter if name.lower().endswith(".gif") else FFMpegWriter
     writer = kind(fps=fps)
-    with _suffixed(Path(name)) as partial, writer.saving(figure, str(partial), dpi=90):
+    suffix = Path(name).suffix.lower()  # by which writers know the format
+    with whole_path(Path(name), suffix) as partial, writer.saving(figure, str(partial), dpi=90):
         for k, t in enumerate(np.linspace(self.t[0], self.t[-1], max(2, count))):
             show(float(t))
             writer.grab_frame()
@@ -250,17 +250,3 @@ def _times(trajectory: Trajectory, times: int | ArrayLike) -> list[float]:
         when = np.linspace(trajectory.t[0], max(end, trajectory.t[0]), count)
     trajectory.at(when)  # says which is outside
     return [float(t) for t in when]
-
-
-@contextmanager
-def _suffixed(path: Path) -> Iterator[Path]:
-    """Give a path that ends as this one does, by which writers know the format: see `whole_path`."""
-    with whole_path(path) as partial:
-        named = partial.with_name(partial.name + path.suffix.lower()) if partial != path.resolve() else partial
-        try:
-            yield named
-            if named != partial:
-                named.replace(partial)
-        finally:
-            if named != partial:
-                named.unlink(missing_ok=True)

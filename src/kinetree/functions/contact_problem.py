@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from kinetree.contacts import METHODS, FrictionCone, Interval, NotNegative, Problem, solve
-from kinetree.contacts.solvers import ContactSolver, checked_solver
+from kinetree.contacts.solve import NUMBERS, ContactSolver, checked_solver, solver_of
 from kinetree.errors import ArgumentError
 from kinetree.graph import Port
+from kinetree.groups import Group
 from kinetree.runtime.function import Function
 from kinetree.runtime.options import Option
 from kinetree.runtime.spec import FunctionSpec
@@ -22,7 +23,18 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 NAME = "solve_contacts"
-NUMBERS = ("tolerance", "max_iterations")
+
+SOLVER = Group(
+    name="solver",
+    kind="ContactSolver",
+    fields=NUMBERS,
+    inputs=NUMBERS,
+    late=(),
+    options=("solver",),
+    split=lambda given: checked_solver("solver", given).arguments,
+    gather=solver_of,
+    renamed={},
+)
 
 MEANINGS = {
     "G": "Delassus matrix, symmetric and positive semidefinite; what is above the diagonal is not read.",
@@ -148,8 +160,7 @@ def solve_contacts(
         del arguments["friction"]
     if not bounded:
         arguments.pop("bounds", None)
-    how = checked_solver("solver", ContactSolver() if solver is None else solver).arguments
-    return ContactSolution(*contact_solver(contacts, limits, bounded)(**arguments, solver=how.pop("method"), **how))
+    return ContactSolution(*contact_solver(contacts, limits, bounded)(**arguments, solver=solver))
 
 
 def contact_solver(contacts: int, limits: int = 0, bounded: int = 0) -> Function:
@@ -170,8 +181,7 @@ def contact_solver(contacts: int, limits: int = 0, bounded: int = 0) -> Function
     -------
     Function
         Its arguments are ``G``, ``g``, ``friction`` and ``bounds`` (as far as there are any), and by name
-        ``compliance``, ``start``, ``tolerance``, ``max_iterations`` and ``solver``: "auto", "pgs" (Gauss–Seidel) or
-        "admm".
+        ``compliance``, ``start`` and ``solver``, those of `solve_contacts`.
 
     Raises
     ------
@@ -221,6 +231,7 @@ def _made(contacts: int, limits: int, bounded: int) -> Function:
             identity=lambda: repr((NAME, contacts, limits, bounded)).encode(),
             optional=tuple(optional),
             options=(Option("solver", METHODS),),
+            group=SOLVER,
             meanings=MEANINGS,
             reduce=lambda: (contact_solver, (contacts, limits, bounded)),
         )

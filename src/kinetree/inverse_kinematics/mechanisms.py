@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 from kinetree.algorithms.inverse_kinematics.problem import Problem, Weights
 from kinetree.algorithms.inverse_kinematics.steps import Found, Step
 from kinetree.algorithms.kinematics.manifold import integrate
-from kinetree.constraints.lengths import squared
 from kinetree.constraints.pages.assembly import assemble
 from kinetree.scalars.functions import Scalar, is_zero, select, select_less, sqrt
 from kinetree.scalars.linalg import minus, times
@@ -53,8 +52,8 @@ def closed_step(problem: Problem, q: Sequence[Scalar], dt: Scalar, step: Step) -
         J,
         model.nv,
         square=1.0,
-        equations=squared(model, [row.angular for row in rows]),
-        unknowns=squared(model, model.turning),
+        equations=model.squared(row.angular for row in rows),
+        unknowns=model.squared(model.turning),
     )
     v = minus(step.v, inverse.times(times(J, step.v)))
     slower: Scalar = 1.0

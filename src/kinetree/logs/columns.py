@@ -224,15 +224,6 @@ def without_base(coordinates: Coordinates) -> str:
     return f" Hold the base with --fixed-base, or {add}." if rooted else f" Its base floats: {add}."
 
 
-def not_whole(astray: Sequence[str], word: str, size: int, joints: int) -> str:
-    """Return the message for numbered columns that are not a whole set."""
-    message = (
-        f"the columns {some(astray)} are not a whole set: expected {size} of them, "
-        f"{word}1 … {word}{size} or {word}0 … {word}{size - 1}"
-    )
-    return message if joints == size else f"{message}; or {joints}, and the floating base by name"
-
-
 def numbered_notes(coordinates: Coordinates, called: Mapping[Slot, str]) -> tuple[str, ...]:
     """Return how quaternions and twists are read whose entries are `called` by number: that leaves their order open."""
     groups: list[tuple[str, int, tuple[str, ...]]] = [("q", k, QUATERNION) for k in coordinates.quaternions]
@@ -258,9 +249,3 @@ def unused_columns(ignored: Sequence[str], quantities: set[str], coordinates: Co
             said += f". {what} ({some(like, 2)}?) go by one of the words {words}, …"
     more = following(ignored, coordinates) if coordinates else ""
     return f"{said}.{more}" if more else said
-
-
-def check_decimal_commas(fields: Sequence[str]) -> None:
-    """Raise `FormatError` if the names of a header are numbers with decimal commas."""
-    if any(DECIMAL_COMMA.fullmatch(field) for field in fields):
-        raise FormatError(NO_DECIMAL_COMMAS)

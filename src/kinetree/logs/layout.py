@@ -13,16 +13,16 @@ from kinetree.errors import FormatError
 from kinetree.lazy import cached_property
 from kinetree.logs.columns import (
     BASE,
+    DECIMAL_COMMA,
     FORCES,
     MOTION,
+    NO_DECIMAL_COMMAS,
     QUANTITIES,
     Coordinates,
     Slot,
-    check_decimal_commas,
     expected_columns,
     is_si,
     not_understood,
-    not_whole,
     numbered_notes,
     some,
     split_unit,
@@ -196,7 +196,8 @@ def layout_of_header(header: Sequence[str], coordinates: Coordinates, quantities
     that of the SI.
     """
     names = tuple(name.strip() for name in header)
-    check_decimal_commas(names)
+    if any(map(DECIMAL_COMMA.fullmatch, names)):
+        raise FormatError(NO_DECIMAL_COMMAS)
     spellings = Spellings(coordinates, quantities)
     columns = [_taken_apart(name, spellings) for name in names]
     numbers: dict[str, Slot] = {}
@@ -279,7 +280,11 @@ def _numbered(columns: Sequence[_Column], quantity: str, coordinates: Coordinate
                 return {name: (quantity, entries[number.number - first]) for name, number in fields.items()}
     astray = [column.name for column in columns if column.name in fields and not column.found]
     if astray:
-        raise FormatError(not_whole(astray, words[0], size, len(joints)))
+        word, rest = words[0], "" if len(joints) == size else f"; or {len(joints)}, and the floating base by name"
+        raise FormatError(
+            f"the columns {some(astray)} are not a whole set: expected {size} of them, {word}1 … {word}{size} or "
+            f"{word}0 … {word}{size - 1}{rest}"
+        )
     return {}
 
 

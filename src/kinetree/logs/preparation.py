@@ -76,28 +76,12 @@ class Preparation:
         arrays: tuple[Array, ...] = t, q, np.hstack(others)
         if self._kept is not None:
             arrays = tuple(np.concatenate(x) for x in zip(self._kept, arrays, strict=True))
-        if not self.window and len(arrays[0]) < 2:
-            self._kept = arrays
-            return None
         if not self.window:
+            if len(arrays[0]) < 2:
+                self._kept = arrays
+                return None
             self._choose(*arrays[:2])
         return self._samples(arrays)
-
-    def _samples(self, arrays: tuple[Array, ...]) -> Samples | None:
-        nv, found = self._robot.nv, self._fitted(arrays)
-        if not found:
-            return None
-        when, q_s, v_s, a_s, rest = (np.concatenate(x) for x in zip(*found, strict=True))
-        tau, directions, wrench = np.split(rest, [nv, 2 * nv], axis=1)
-        return Samples(
-            *(q_s, v_s, a_s, tau),
-            wrench.reshape(-1, self._robot.nb, 6) if wrench.size else None,
-            direction=directions,
-            t=when,
-            standing=None if self._standing is None else np.abs(v_s) <= self._standing,
-            smoothing=self._smoothing,
-            cutoff=Cutoff(self.frequency, self.rate),
-        )
 
     def _choose(self, t: Array, q: Array) -> None:
         self.frequency = self.frequency or chosen_cutoff(self._robot, t, q)
@@ -118,24 +102,35 @@ class Preparation:
         self._slides = q[-1], slides[-1]
         return slides
 
-    def _fitted(self, arrays: tuple[Array, ...]) -> list[tuple[Array, ...]]:
-        """Return t, q, v, a and the rest where there is a whole window; keep what the next part needs."""
-        t, half, reach = arrays[0], self.window // 2, self.reach
+    def _samples(self, arrays: tuple[Array, ...]) -> Samples | None:
+        """Return samples where there is a whole window, None for none; keep what the next part needs."""
+        robot, nv, half, reach = self._robot, self._robot.nv, self.window // 2, self.reach
         found: list[tuple[Array, ...]] = []
-        for start, stop in stretches(t):
-            own = tuple(x[start:stop] for x in arrays)
+        for start, stop in stretches(arrays[0]):
+            t, q, others = own = tuple(x[start:stop] for x in arrays)
             first = self._offset if start == 0 else reach
-            centres = np.arange(first, stop - start - reach, self.every)
+            centres = np.arange(first, len(t) - reach, self.every)
             if len(centres):
-                others = own[2] if self._smoothing is None else self._with_signs(own, self._smoothing)
-                when, q = own[0], own[1]
-                minus = self._robot.difference
-                moved, v, a, smooth = fitted(when, q, minus, centres, centres - half, self.window, others=others)
-                found.append((when[centres], self._robot.integrate(q[centres], moved), v, a, smooth))
+                if self._smoothing is not None:
+                    others = self._with_signs(own, self._smoothing)
+                moved, v, a, rest = fitted(t, q, robot.difference, centres, centres - half, self.window, others=others)
+                found.append((t[centres], robot.integrate(q[centres], moved), v, a, rest))
                 first = int(centres[-1]) + self.every
-            keep = max(0, min(first - reach, stop - start - 1))
+            keep = max(0, min(first - reach, len(t) - 1))
             self._kept, self._offset = tuple(x[keep:] for x in own), first - keep
-        return found
+        if not found:
+            return None
+        t, q, v, a, rest = (np.concatenate(x) for x in zip(*found, strict=True))
+        tau, directions, wrench = np.split(rest, [nv, 2 * nv], axis=1)
+        return Samples(
+            *(q, v, a, tau),
+            wrench.reshape(-1, robot.nb, 6) if wrench.size else None,
+            direction=directions,
+            t=t,
+            standing=None if self._standing is None else np.abs(v) <= self._standing,
+            smoothing=self._smoothing,
+            cutoff=Cutoff(self.frequency, self.rate),
+        )
 
     @property
     def reach(self) -> int:

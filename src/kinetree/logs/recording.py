@@ -135,7 +135,7 @@ class Recording:
                 f"{self.name}: time goes back from {block.t[k] - steps[k]:g} s to {block.t[k]:g} s at sample {k}: are "
                 "these several motions? Give them in a file each"
             )
-        return cut(block, steps > 0.0)
+        return block if (kept := steps > 0.0).all() else cut(block, kept)
 
     @told
     def filtered(self, filter: Filter | None = None, *, check: bool = True) -> Any:

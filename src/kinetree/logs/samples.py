@@ -18,13 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, order=True)
 class Cutoff:
-    """Of the filter that made samples: its frequency (Hz), and that of the recorded samples.
-
-    Examples
-    --------
-    >>> print(Cutoff(4.75, 93.5), Cutoff(40.0, 93.5), sep="; ")
-    4.75 Hz; 40 Hz, more than half of Nyquist's 46.8 Hz
-    """
+    """Of the filter that made samples: its frequency (Hz), and that of the recorded samples; "4.75 Hz" as text."""
 
     frequency: float
     rate: float

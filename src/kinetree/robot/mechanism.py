@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from kinetree.algorithms.table import give_functions
 from kinetree.constraints import MECHANISM_ALGORITHMS
-from kinetree.constraints.model import ConstrainedModel, constrained
+from kinetree.constraints.builder import constrained
+from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.types import Constraint
 from kinetree.constraints.types.slot import slot_values
 from kinetree.errors import ArgumentError

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kinetree.constraints.coordinates import ROUNDING, independent_columns, pivots
-from kinetree.constraints.delassus import switches
-from kinetree.constraints.lengths import angles, units
+from kinetree.constraints.inputs import row_mask
+from kinetree.constraints.model import ROUNDING, independent_columns, pivots
 from kinetree.errors import ArgumentError, listed
 from kinetree.tables import number
 from kinetree.validation import Array, positive, real_array
@@ -128,8 +127,8 @@ def mobility(mech: Mechanism, q: ArrayLike, *, active: ArrayLike | None = None, 
         flags = _finite("active", flags.astype(float) if flags.dtype == bool else flags, model.nconstraints)
         if (wrong := flags[(flags != 0.0) & (flags != 1.0)]).size:
             raise ArgumentError(f"active holds {wrong[0]:g}: it is 1 for each constraint that acts, 0 for the others")
-        on = np.array(switches(model, flags.tolist())) == 1.0
-    J = angles(model, model.constraint_rows(_finite("q", q, model.nq).tolist()))[on]
+        on = np.array(row_mask(model, flags.tolist())) == 1.0
+    J = model.jacobian_of_angles(_finite("q", q, model.nq).tolist())[on]
     if not np.isfinite(J).all():
         lost = {model.constraint_names[model.constraint_of_row[i]] for i in np.flatnonzero(on)[np.isnan(J).any(axis=1)]}
         raise ArgumentError(f"there are no rows at this q of {listed(sorted(lost))}, such as a wheel that lies flat")
@@ -154,7 +153,7 @@ def mobility(mech: Mechanism, q: ArrayLike, *, active: ArrayLike | None = None, 
         immobile=tuple(
             name for name, size in zip(names, np.linalg.norm(motions, axis=0), strict=True) if size <= least
         ),
-        motions=motions * np.array(units(model, model.turning), dtype=float),
+        motions=motions * np.array(model.units(model.turning), dtype=float),
     )
 
 

@@ -214,7 +214,7 @@ def chosen_integrator(robot: Robot | Mechanism, integrator: object, contacts: Co
         return integrator
     from kinetree.constraints.time_stepping import TimeStepping, integrator_of
 
-    integrator = integrator_of(robot.model, integrator, "stick" if contacts.stick else "solved")
+    integrator = integrator_of(robot.model, integrator, contacts.stick)
     if contacts.solver is None:
         return integrator
     if not isinstance(integrator, TimeStepping):
@@ -260,7 +260,7 @@ def check_closed(
     mech: Mechanism, loops: list[tuple[Any, slice]], q: Array, given: Mapping[str, Array], t: float
 ) -> None:
     """Raise where one of these constraints acts and does not hold at the configurations q (n, nq), at the time t."""
-    from kinetree.constraints.anchors import moved_anchors
+    from kinetree.constraints.inputs import moved_anchors
 
     first = {name: given[name][:, 0] if given[name].ndim == 3 else given[name] for name in given}
     error = mech.constraint_error(q)

@@ -8,9 +8,7 @@ from typing import NamedTuple
 from kinetree.algorithms.dynamics.singular import velocities
 from kinetree.algorithms.kinematics.manifold import integrate
 from kinetree.algorithms.registry import Vector
-from kinetree.constraints.delassus import switched, switches
-from kinetree.constraints.inputs import NONE_GIVEN, ContactInputs, taking
-from kinetree.constraints.lengths import units
+from kinetree.constraints.inputs import NONE_GIVEN, ContactInputs, each_masked, masked, row_mask, taking
 from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.pages import mechanism_algorithm
 from kinetree.scalars.factorization import solve_positive
@@ -104,12 +102,12 @@ def assemble(
     (True, True)
     """
     some = q0[0] * q0[0] + 1.0
-    unit = units(model, (row.angular for row in model.constraint_rows(q0)))
+    unit = model.units(row.angular for row in model.constraint_rows(q0))
     close = select_less(some, some + some * 1e-10, 1e-9, 1e-5)
     tolerances = [close if tolerance is None else tolerance / u for u in unit]
     most = 100.0 if max_iterations is None else max_iterations
     others = 10.0 if restarts is None else restarts
-    held, on = velocities(model, fixed), switches(model, contacts.active)
+    held, on = velocities(model, fixed), row_mask(model, contacts.active)
 
     def met(e: Vector) -> Scalar:
         closed: Scalar = 1.0
@@ -160,15 +158,14 @@ def _away(model: ConstrainedModel, attempt: Scalar) -> list[Scalar]:
     """Return the step from q0 to the start of this number: a Kronecker sequence (Richtmyer 1951), first small ones."""
     reach = SPREAD * select_less(attempt, 10.0, attempt, 10.0)
     phases = [attempt * root for root in prime_roots(model.nv)]
-    lengths = units(model, model.turning)
+    lengths = model.units(model.turning)
     return [reach * u * (2.0 * (x - floor(x)) - 1.0) for x, u in zip(phases, lengths, strict=True)]
 
 
 def _errors(model: ConstrainedModel, q: Vector, on: Vector | None, unit: Vector) -> list[Scalar]:
     """Return the errors of all rows, as angles; 0 of those that constrain velocities alone, or are switched off."""
     errors = (x for c in model.constraints for x in c.errors(model, q))
-    e = [0.0 if x is None else x / u for x, u in zip(errors, unit, strict=True)]
-    return e if on is None else [x for is_on, error in zip(on, e, strict=True) for x in switched(is_on, [error])]
+    return each_masked(on, [0.0 if x is None else x / u for x, u in zip(errors, unit, strict=True)])
 
 
 def _largest(model: ConstrainedModel, e: Vector) -> list[Scalar]:
@@ -189,17 +186,11 @@ def _step(
     """
     rows, on = model.constraint_rows(q), [1.0] * model.nrows if active is None else active
     kept = [i for i, row in enumerate(rows) if row.phi is not None]
-    of_rows, of_joints = units(model, [row.angular for row in rows]), units(model, model.turning)
-    J = [
-        switched(
-            on[i],
-            [
-                0.0 if k in held else x * (u / of_rows[i])
-                for k, (x, u) in enumerate(zip(rows[i].J, of_joints, strict=True))
-            ],
-        )
-        for i in kept
-    ]
+    of_rows, of_joints = model.units(row.angular for row in rows), model.units(model.turning)
+    J = []
+    for i in kept:
+        row = enumerate(zip(rows[i].J, of_joints, strict=True))
+        J.append(masked(on[i], [0.0 if k in held else x * (u / of_rows[i]) for k, (x, u) in row]))
     mean = sum((dot(row, row) for row in J), 0.0) * (1.0 / max(1, len(J)))
     size = select_less(0.0, mean, mean, 1.0) * damping
     A = [[dot(J[i], J[j]) + (size if i == j else 0.0) for j in range(i + 1)] for i in range(len(J))]

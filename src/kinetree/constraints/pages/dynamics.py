@@ -1,22 +1,21 @@
-"""Forward and hybrid dynamics with constraints."""
+"""Forward and hybrid dynamics with constraints, and impulses: velocities that change at once so that they hold."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from kinetree.algorithms.dynamics.crba import crba
-from kinetree.algorithms.dynamics.factorization import branch_factor, ltdl
+from kinetree.algorithms.dynamics.factorization import ltdl
 from kinetree.algorithms.dynamics.rnea import Wrenches, rnea
 from kinetree.algorithms.dynamics.singular import SINGULAR, block, refuse_singular, velocities
 from kinetree.algorithms.registry import Matrix, Vector
-from kinetree.constraints.anchors import motions
-from kinetree.constraints.delassus import Delassus, moved_velocities, switches
-from kinetree.constraints.inputs import NONE_GIVEN, ContactInputs, taking
+from kinetree.constraints.delassus import Delassus, delassus_of
+from kinetree.constraints.inputs import NONE_GIVEN, ContactInputs, motions, row_mask, row_values, speeds, taking
 from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.pages import mechanism_algorithm
 from kinetree.constraints.types import Row
 from kinetree.errors import ArgumentError, listed
-from kinetree.scalars.linalg import dot, transposed
+from kinetree.scalars.linalg import dot, minus, plus, transposed
 from kinetree.spatial import Scalar
 
 
@@ -50,9 +49,8 @@ def forward_dynamics(
     """
     h = rnea(model, q, v, [0.0] * model.nv, f_ext, f_ext_frame=f_ext_frame)  # first: all that it needs is needed again
     rows = model.constraint_rows(q, v)
-    factor = branch_factor(model, q, moved_velocities(rows))
-    delassus = Delassus(model, factor, rows, switches(model, contacts.active))
-    return _accelerated(model, delassus, rows, v, [t - x for t, x in zip(tau, h, strict=True)], contacts.row_motion)
+    delassus = delassus_of(model, q, rows, contacts)
+    return _accelerated(model, delassus, rows, v, minus(tau, h), contacts.row_motion)
 
 
 @mechanism_algorithm(
@@ -109,7 +107,7 @@ def hybrid_dynamics(
     M, rows = crba(model, q), model.constraint_rows(q, v)
     given: list[Scalar] = [a[k] if k in known else 0.0 for k in range(model.nv)]
     loose = [row._replace(J=[0.0 if k in known else x for k, x in enumerate(row.J)]) for row in rows]
-    delassus = Delassus(model, ltdl(model, block(M, known)), loose, switches(model, contacts.active))
+    delassus = Delassus(model, ltdl(model, block(M, known)), loose, row_mask(model, contacts.active))
     h = rnea(model, q, v, given, f_ext, f_ext_frame=f_ext_frame)
     pushed = [0.0 if k in known else tau[k] - h[k] for k in range(model.nv)]
     carried = [row._replace(gamma=row.gamma + dot(row.J, given)) for row in rows]
@@ -119,7 +117,7 @@ def hybrid_dynamics(
     for k in known:
         moved = dot([M[k][l] for l in free], [accelerated[l] for l in free])
         tau_out[k] = h[k] + moved - dot(columns[k], f)
-    return [x + y for x, y in zip(given, accelerated, strict=True)], tau_out, f
+    return plus(given, accelerated), tau_out, f
 
 
 def _accelerated(
@@ -128,9 +126,56 @@ def _accelerated(
     """Return a and f with ``M a = τ + Jᵀ f`` and ``J a + γ`` as it is wanted."""
     factor = delassus.factor
     y = factor.solve_L_transposed(tau)
-    b = motions(rows, v, model.stabilization, row_motion)
-    for i, row in zip(delassus.kept, delassus.BD, strict=True):
-        b[i] = b[i] + dot(row, y)
+    f, y = delassus.held(motions(rows, v, model.stabilization, row_motion), y)
+    return factor.solve_L(y, factor.D), f
+
+
+@mechanism_algorithm(
+    "impulse",
+    outputs="v_next impulse",
+    raises=SINGULAR,
+    joint_space=True,
+    group=taking("active", "restitution", "row_motion"),
+)
+def impulse(
+    model: ConstrainedModel, q: Vector, v: Vector, contacts: ContactInputs = NONE_GIVEN
+) -> tuple[list[Scalar], list[Scalar]]:
+    """Velocity after an impact in which constraints begin to act, and their impulses.
+
+    ``M (v⁺ − v) = Jᵀ λ`` and ``J v⁺ = −e J v``. Of a contact only the normal row rebounds, the others stick. Where
+    anchors move, both velocities along the rows are those against the anchor, ``J v − ḋ``. Energy is not added where
+    nothing rebounds, nor with one e for all normals where nothing slid before; else what sticks and rebounds at once
+    can add some, which `contact_impulse` does not.
+
+    References: RBDA section 11.7.
+
+    >>> landed, blow = mech.impulse(q, v)
+    >>> bool(abs(mech.constraint_jacobian(q) @ landed).max() < 1e-9)
+    True
+    """
+    rows = model.constraint_rows(q)
+    delassus = delassus_of(model, q, rows, contacts)
+    b, e = speeds(rows, v, contacts.row_motion), row_values(model, contacts.restitution)
+    if e is not None:
+        b = [x + e_i * x if row.rebounds else x for x, e_i, row in zip(b, e, rows, strict=True)]
     f = delassus.forces(b)
-    pushed = [x + z for x, z in zip(y, delassus.joint_forces(f), strict=True)]
-    return factor.solve_L(pushed, factor.D), f
+    return plus(v, delassus.factor.solve_L(delassus.joint_forces(f), delassus.factor.D)), f
+
+
+@mechanism_algorithm(
+    "project_velocity", outputs="v_next", raises=SINGULAR, joint_space=True, group=taking("active", "row_motion")
+)
+def project_velocity(
+    model: ConstrainedModel, q: Vector, v: Vector, contacts: ContactInputs = NONE_GIVEN
+) -> list[Scalar]:
+    """Velocity nearest to v that the constraints allow: of those with ``J v⁺ = 0``, that of least ``T(v⁺ − v)``.
+
+    It is that after an impact without rebound, `impulse`.
+
+    References: Gauss's principle of least constraint for velocities (RBDA section 11.7).
+
+    >>> allowed = mech.project_velocity(q, v)
+    >>> bool(abs(mech.constraint_jacobian(q) @ allowed).max() < 1e-9)
+    True
+    """
+    return impulse(model, q, v, contacts)[0]

@@ -1,17 +1,21 @@
-"""Inverse dynamics with constraints, for any set of actuated joints."""
+"""Inverse dynamics with constraints for any set of actuated joints: forces of any size, or within friction cones."""
 
 from __future__ import annotations
 
 from kinetree.algorithms.dynamics.rnea import Wrenches, rnea
 from kinetree.algorithms.registry import Matrix, Vector
-from kinetree.constraints.delassus import switched, switches
-from kinetree.constraints.inputs import NONE_GIVEN, ContactInputs, taking
-from kinetree.constraints.lengths import forces_squared
+from kinetree.constraints.inputs import NONE_GIVEN, ContactInputs, each_masked, mask, masked, row_mask, taking
 from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.pages import mechanism_algorithm
-from kinetree.scalars.linalg import dot, times, transposed
+from kinetree.contacts import Balance, ForceSet, FrictionCone, PressedCone, distribute
+from kinetree.contacts.sets import or_nan, within
+from kinetree.scalars.linalg import dot, minus, plus, times, transposed
 from kinetree.scalars.pseudo_inverse import PseudoInverse
 from kinetree.spatial import Scalar
+
+TOLERANCE, MOST_ITERATIONS = 1e-8, 1000.0
+
+OUTPUTS = {"tau": ("nv",), "f": ("nrows",), "missing": ("nv",), "iterations": ()}
 
 
 @mechanism_algorithm("inverse_dynamics", outputs="tau f missing", joint_space=True, group=taking("active"))
@@ -46,15 +50,11 @@ def inverse_dynamics(
     >>> bool(abs(robot.inverse_dynamics(q, v, 0 * v) - tau - J.T @ f).max() < 1e-9)
     True
     """
-    on, equations = switches(model, contacts.active), model.constraint_rows(q)
-    rows = [row.J for row in equations]
-    if on is not None:
-        rows = [switched(s, row) for s, row in zip(on, rows, strict=True)]
-    columns, c = transposed(rows), rnea(model, q, v, a, f_ext, f_ext_frame=f_ext_frame)
+    columns, angular = _columns(model, q, contacts.active)
+    c = rnea(model, q, v, a, f_ext, f_ext_frame=f_ext_frame)
     passive, actuated = model.passive, model.actuated
     bearing = [columns[k] for k in passive]
-    along = forces_squared(model, [row.angular for row in equations])
-    joints = forces_squared(model, model.turning)
+    along, joints = ([1.0 / x for x in model.squared(each)] for each in (angular, model.turning))
     balance = PseudoInverse(bearing, model.nrows, square=1.0, equations=[joints[k] for k in passive], unknowns=along)
     f = balance.times([c[k] for k in passive])
     if least == "torque":
@@ -68,15 +68,120 @@ def inverse_dynamics(
             unknowns=along,
         )
         spared = free.times([c[k] - dot(columns[k], f) for k in actuated])
-        f = [x + y for x, y in zip(f, spared, strict=True)]
+        f = plus(f, spared)
         left = [c[k] - dot(columns[k], f) for k in passive]  # rounding
-        f = [x + y for x, y in zip(f, balance.times(left), strict=True)]
+        f = plus(f, balance.times(left))
     rest = [x - dot(column, f) for x, column in zip(c, columns, strict=True)]
     tau, missing = ([rest[k] if k in some else 0.0 for k in range(model.nv)] for some in (actuated, passive))
     return tau, f, missing
+
+
+@mechanism_algorithm("contact_inverse_dynamics", outputs=OUTPUTS, joint_space=True, group=taking("active", "friction"))
+def contact_inverse_dynamics(
+    model: ConstrainedModel,
+    q: Vector,
+    v: Vector,
+    a: Vector,
+    f_ext: Wrenches = None,
+    contacts: ContactInputs = NONE_GIVEN,
+    force_weights: Vector | None = None,
+    torque_weight: Scalar | None = None,
+    f_min: Vector | None = None,
+    tau_max: Vector | None = None,
+    tolerance: Scalar | None = None,
+    max_iterations: Scalar | None = None,
+    *,
+    f_ext_frame: str = "body",
+) -> tuple[list[Scalar], list[Scalar], list[Scalar], Scalar]:
+    """Joint forces τ for given accelerations, where contacts push only and hold what friction can hold.
+
+    Of the forces f that balance the passive joints (of a robot with a floating base, its base), ``c_P = J_Pᵀ f`` with
+    ``c = M a + h``, those that cost least, ``fᵀ R f + w τᵀ τ``, with each contact's in its friction cone, from a least
+    normal force on, and with τ within bounds. All contacts touch but those that are not `active`. Forces of other
+    constraints are not limited. A motion that cannot be balanced so shows in `missing`: f is then nearest to what would
+    balance it.
+
+    Parameters
+    ----------
+    tolerance
+        By how much equations and limits may be missed, beside the largest of c: 1e-8 if not given.
+    max_iterations
+        Of the solver: 1000 if not given. Motions that cannot be balanced take all of them.
+
+    Returns
+    -------
+    tau
+        Zero at passive joints (N·m, N).
+    f
+        Row by row (N, N·m).
+    missing
+        ``c − τ − Jᵀ f``: what the motion takes beyond all of these (N·m, N).
+    iterations
+        Of the solver.
+
+    References: the alternating direction method of multipliers, Boyd et al. (2011), with an affine projection.
+
+    >>> stand = robot.neutral()
+    >>> tau, f, missing, iterations = mech.contact_inverse_dynamics(stand, 0 * v, 0 * v)
+    >>> bool(abs(missing).max() < 1e-5), bool(abs(f[2::3].sum() - robot.gravity_forces(stand)[5]) < 1e-5)
+    (True, True)
+    """
+    columns, angular = _columns(model, q, contacts.active)
+    c = rnea(model, q, v, a, f_ext, f_ext_frame=f_ext_frame)
+    passive, actuated = model.passive, model.actuated
+    of_rows, of_joints = model.arms(angular), model.arms(model.turning)
+    J = [
+        [x * (b / a) for x, b in zip(column, of_rows, strict=True)]
+        for column, a in zip(columns, of_joints, strict=True)
+    ]
+    wanted = [x / a for x, a in zip(c, of_joints, strict=True)]
+    lever = of_joints[next((k for k in actuated if model.turning[k]), 0)] if actuated else 1.0
+    weights = [1.0] * model.nrows if force_weights is None else force_weights
+    problem = Balance(
+        E=[J[k] for k in passive],
+        c=[wanted[k] for k in passive],
+        D=[J[k] for k in actuated],
+        d=[wanted[k] for k in actuated],
+        sets=_sets(model, mask(contacts.active), contacts.friction, f_min),
+        weights=weights if force_weights is None else [x * (a * a) for x, a in zip(weights, of_rows, strict=True)],
+        torque_weight=0.0 if torque_weight is None else torque_weight * (lever * lever),
+        bounds=None if tau_max is None else [tau_max[k] / of_joints[k] for k in actuated],
+    )
+    least = TOLERANCE if tolerance is None else tolerance
+    f, iterations = distribute(problem, least, MOST_ITERATIONS if max_iterations is None else max_iterations)
+    f = each_masked(row_mask(model, contacts.active), [x * a for x, a in zip(f, of_rows, strict=True)])
+    wanted = [x - dot(column, f) for x, column in zip(c, columns, strict=True)]
+    tau: list[Scalar] = [0.0] * model.nv
+    for k in actuated:
+        tau[k] = wanted[k] if tau_max is None else within(wanted[k], or_nan(tau_max[k]))
+    return tau, f, minus(wanted, tau), iterations
+
+
+def _columns(model: ConstrainedModel, q: Vector, active: Vector | None) -> tuple[Matrix, list[bool]]:
+    """Return the columns of J, zero in rows that are switched off, and whether each row is an angle."""
+    on, rows = row_mask(model, active), model.constraint_rows(q)
+    J = [row.J for row in rows]
+    if on is not None:
+        J = [masked(s, row) for s, row in zip(on, J, strict=True)]
+    return transposed(J), [row.angular for row in rows]
 
 
 def _along_null_space(B: Matrix, A: Matrix, inverse: PseudoInverse, squared: Vector) -> Matrix:
     """Return ``B (1 − A⁺ A)``, with ``A⁺ A`` symmetric between the roots of what squares of unknowns count."""
     seen = inverse.times_columns([times(A, [x / u for x, u in zip(row, squared, strict=True)]) for row in B])
     return [[x - u * y for x, u, y in zip(row, squared, part, strict=True)] for row, part in zip(B, seen, strict=True)]
+
+
+def _sets(
+    model: ConstrainedModel, on: Vector | None, friction: Vector | None, f_min: Vector | None
+) -> list[tuple[ForceSet, range]]:
+    """Return the force sets of the contacts with their rows; no least force where one is switched off."""
+    found: list[tuple[ForceSet, range]] = []
+    for k, (constraint, where) in enumerate(model.blocks):
+        acting = 1.0 if on is None else on[k]
+        each = constraint.force_set(None if friction is None else masked(acting, [friction[k]])[0])
+        if each is not None:
+            if f_min is not None and isinstance(each, FrictionCone):
+                each = PressedCone(each.mu, masked(acting, [f_min[k]])[0])
+            found.append((each, range(where.start, where.stop)))
+    return found

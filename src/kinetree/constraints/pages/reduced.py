@@ -8,7 +8,6 @@ from kinetree.algorithms.dynamics.crba import crba
 from kinetree.algorithms.dynamics.rnea import Wrenches, rnea
 from kinetree.algorithms.registry import Matrix, Vector
 from kinetree.constraints.inputs import NONE_GIVEN, ContactInputs, taking
-from kinetree.constraints.lengths import squared
 from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.pages import mechanism_algorithm
 from kinetree.constraints.types import Row
@@ -29,8 +28,8 @@ class Completion:
             J_d,
             len(self.dependent),
             square=1.0,
-            equations=squared(model, [row.angular for row in rows]),
-            unknowns=squared(model, [model.turning[k] for k in self.dependent]),
+            equations=model.squared(row.angular for row in rows),
+            unknowns=model.squared(model.turning[k] for k in self.dependent),
         )
 
     def __call__(self, given: Vector, b: Vector | None = None) -> list[Scalar]:
@@ -53,10 +52,7 @@ class Completion:
 
 @mechanism_algorithm("complete_velocity", outputs="v", group=taking("row_motion"))
 def complete_velocity(
-    model: ConstrainedModel,
-    q: Vector,
-    v_independent: Vector,
-    contacts: ContactInputs = NONE_GIVEN,
+    model: ConstrainedModel, q: Vector, v_independent: Vector, contacts: ContactInputs = NONE_GIVEN
 ) -> list[Scalar]:
     """All velocities from the independent ones, ``J v = 0``.
 
@@ -75,11 +71,7 @@ def complete_velocity(
 
 @mechanism_algorithm("complete_acceleration", outputs="a", group=taking("row_motion"))
 def complete_acceleration(
-    model: ConstrainedModel,
-    q: Vector,
-    v: Vector,
-    a_independent: Vector,
-    contacts: ContactInputs = NONE_GIVEN,
+    model: ConstrainedModel, q: Vector, v: Vector, a_independent: Vector, contacts: ContactInputs = NONE_GIVEN
 ) -> list[Scalar]:
     """All accelerations from the independent ones, ``J a + γ = 0``, at a velocity that the constraints allow.
 

@@ -1,17 +1,16 @@
-"""The equations of the constraints: Jacobian, bias, error, and how they are coupled."""
+"""The equations of the constraints, how they are coupled, and their forces on joints and bodies."""
 
 from __future__ import annotations
 
-from kinetree.algorithms.dynamics.factorization import branch_factor
 from kinetree.algorithms.dynamics.singular import SINGULAR
 from kinetree.algorithms.registry import Matrix, Vector
-from kinetree.constraints.delassus import Delassus, moved_velocities
+from kinetree.constraints.delassus import delassus_of
 from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.pages import mechanism_algorithm
 from kinetree.scalars.functions import sqrt
-from kinetree.scalars.linalg import dot
+from kinetree.scalars.linalg import dot, times, transposed
 from kinetree.scalars.pseudo_inverse import PseudoInverse
-from kinetree.spatial import Scalar
+from kinetree.spatial import Force, Scalar
 
 
 @mechanism_algorithm("constraint_jacobian", outputs={"J": ("nrows", "nv")})
@@ -65,8 +64,7 @@ def delassus_matrix(model: ConstrainedModel, q: Vector) -> Matrix:
     >>> bool(abs(G - J @ robot.mass_matrix_inverse(q) @ J.T).max() < 1e-9)
     True
     """
-    rows = model.constraint_rows(q)
-    return Delassus(model, branch_factor(model, q, moved_velocities(rows)), rows).matrix
+    return delassus_of(model, q, model.constraint_rows(q)).matrix
 
 
 @mechanism_algorithm("constraint_inertia", outputs={"Lambda": ("nrows", "nrows")}, raises=SINGULAR, joint_space=True)
@@ -85,10 +83,8 @@ def constraint_inertia(model: ConstrainedModel, q: Vector) -> Matrix:
     >>> bool(abs(G @ Lambda @ G - G).max() < 1e-9)
     True
     """
-    rows = model.constraint_rows(q)
-    factor = branch_factor(model, q, moved_velocities(rows))
-    delassus = Delassus(model, factor, rows)
-    roots, scales = [1.0 / sqrt(d) for d in factor.D], delassus.scales
+    delassus = delassus_of(model, q, model.constraint_rows(q))
+    roots, scales = [1.0 / sqrt(d) for d in delassus.factor.D], delassus.scales
     W = [[b * r * s for b, r in zip(row, roots, strict=True)] for row, s in zip(delassus.B, scales, strict=True)]
     n = range(len(W))
     columns = PseudoInverse(W, model.nv, square=delassus.whole).times_columns(
@@ -99,3 +95,43 @@ def constraint_inertia(model: ConstrainedModel, q: Vector) -> Matrix:
         for j, y in zip(delassus.kept, columns, strict=True):
             inertia[i][j] = dot(x, y) if i <= j else inertia[j][i]
     return inertia
+
+
+@mechanism_algorithm("constraint_wrenches", outputs="f_ext")
+def constraint_wrenches(model: ConstrainedModel, q: Vector, f: Vector) -> Matrix:
+    """Wrenches that constraints exert on the bodies, as every function of the tree takes them.
+
+    With these as ``f_ext``, `Robot.joint_reactions` and `Robot.inverse_dynamics` of ``mech.tree`` are those of the
+    mechanism. A `Gear` acts between joints and has no wrench here: it is in `constraint_forces` only.
+
+    Returns
+    -------
+    f_ext
+        Moment and force on each body, in its axes about its origin (N·m, N).
+
+    References: RBDA section 8.2: the wrench ``T λ`` on one body, and the opposite one on the other.
+
+    >>> a, f = mech.forward_dynamics(q, v, robot.gravity_forces(q))
+    >>> tau = mech.tree.inverse_dynamics(q, v, a, mech.constraint_wrenches(q, f))
+    >>> bool(abs(tau - robot.gravity_forces(q)).max() < 1e-9)
+    True
+    """
+    on = [Force.zero()] * model.nb
+    for constraint, where in model.blocks:
+        for i, wrench in constraint.wrenches(model, q, f[where]).items():
+            on[i] = on[i] + wrench
+    return [list(wrench) for wrench in on]
+
+
+@mechanism_algorithm("constraint_forces", outputs="tau")
+def constraint_forces(model: ConstrainedModel, q: Vector, f: Vector) -> list[Scalar]:
+    """Joint forces equivalent to the constraints' forces, ``Jᵀ f``.
+
+    References: RBDA eq. 8.4.
+
+    >>> a, f = mech.forward_dynamics(q, v, robot.gravity_forces(q))
+    >>> tau = mech.tree.inverse_dynamics(q, v, a) - mech.constraint_forces(q, f)
+    >>> bool(abs(tau - robot.gravity_forces(q)).max() < 1e-9)
+    True
+    """
+    return times(transposed([row.J for row in model.constraint_rows(q)]), f)

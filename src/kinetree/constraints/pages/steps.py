@@ -5,7 +5,7 @@ from __future__ import annotations
 from kinetree.algorithms.dynamics.rnea import Wrenches
 from kinetree.algorithms.dynamics.singular import SINGULAR
 from kinetree.algorithms.registry import Vector
-from kinetree.constraints.contact_problem import count
+from kinetree.constraints.contacts import count
 from kinetree.constraints.inputs import NONE_GIVEN, ContactInputs, taking
 from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.pages import mechanism_algorithm
@@ -53,7 +53,7 @@ def step(
     True
     """
     system = ConstrainedSystem(model, lambda *_: tau, held(f_ext), f_ext_frame, limits, False, {}, contacts)
-    return integrator_of(model, integrator, "stick" if contacts.stick else "solved")(system, 0.0, q, v, dt)
+    return integrator_of(model, integrator, contacts.stick)(system, 0.0, q, v, dt)
 
 
 @mechanism_algorithm(

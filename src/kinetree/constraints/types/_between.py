@@ -24,18 +24,10 @@ THE_WORLD = Frame("the world", WORLD, Transform.identity())
 
 
 class Relative(NamedTuple):
-    """Frame s seen by an observer who moves with frame p, in the axes of p.
+    """Frame s seen by an observer who moves with frame p, in the axes of p: the axes of s, and its origin r.
 
-    Attributes
-    ----------
-    axes : (Vec3, Vec3, Vec3)
-        Those of s.
-    r : Vec3
-        The origin of s.
-    velocity : Motion
-        Angular velocity of s, and the velocity ṙ of its origin.
-    bias : Motion
-        The rates of both while all joint accelerations are zero.
+    The velocity is the angular velocity of s and the velocity ṙ of its origin, and the bias the rates of both while all
+    joint accelerations are zero.
     """
 
     axes: tuple[Vec3, Vec3, Vec3]
@@ -43,7 +35,7 @@ class Relative(NamedTuple):
     velocity: Motion
     bias: Motion
 
-    def turned(self, moments: Sequence[Vec3]) -> Vec3:
+    def orientation_error(self, moments: Sequence[Vec3]) -> Vec3:
         """Return by how much s is turned against p about the directions of the moments, to first order in what it is.
 
         Where all directions are barred it is the axis of the rotation times the sine of its angle; where one axis a is
@@ -62,12 +54,12 @@ class Relative(NamedTuple):
         return direction
 
 
-class FarRelative(Relative):
+class FiniteRotation(Relative):
     """The same, with turns of up to half a turn in full."""
 
     __slots__ = ()
 
-    def turned(self, moments: Sequence[Vec3]) -> Vec3:
+    def orientation_error(self, moments: Sequence[Vec3]) -> Vec3:
         """Return the rotation vector by which s, or the axis that is free, is turned against p."""
         if len(moments) == 2:
             a = moments[0].cross(moments[1])
@@ -162,8 +154,7 @@ class BetweenFrames(Constraint):
         return relative_motion(*self._paths(model, q, zero), zero)
 
     def errors(self, model: Model, q: Vector) -> Sequence[Scalar | None]:
-        zero = [0.0] * model.nv
-        return [row.phi for row in self.frame_rows(FarRelative(*relative_motion(*self._paths(model, q, zero), zero)))]
+        return [row.phi for row in self.frame_rows(FiniteRotation(*self.relative(model, q)))]
 
     def wrenches(self, model: Model, q: Vector, f: Vector) -> Mapping[int, Force]:
         zero = [0.0] * model.nv

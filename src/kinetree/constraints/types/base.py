@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
+from kinetree.errors import ArgumentError, ModelError
 from kinetree.glossary.symbols import Vector
+from kinetree.joints._axis import unit_axis
 from kinetree.model import Model
 from kinetree.spatial import Force, Scalar
+from kinetree.validation import as_number
 
 if TYPE_CHECKING:
     from kinetree.contacts import ForceSet
@@ -130,3 +134,27 @@ class Constraint(ABC):
     def label(self) -> str:
         """Its name, or one made of its type and what it names: ``weld_tool``."""
         return self.name or "_".join((type(self).__name__.lower(), *map(str, self.of)))
+
+
+def finite(what: str, value: object) -> float:
+    """Return a number that is finite; `what` it is is in messages."""
+    if not math.isfinite(found := as_number(value)):
+        raise ArgumentError(f"{what} is {value!r:.80}: give a finite number")
+    return found
+
+
+def direction(what: str, value: Sequence[Scalar]) -> tuple[Scalar, Scalar, Scalar]:
+    """Return a direction with length one."""
+    try:
+        return unit_axis(value)
+    except (ModelError, TypeError):
+        raise ModelError(f"{what} is {value!r}: give a finite (x, y, z) that is not zero") from None
+
+
+def three_numbers(value: Any) -> tuple[float, ...]:
+    """Return three numbers, NaN where they are none."""
+    try:
+        x, y, z = map(float, value)
+    except (TypeError, ValueError, OverflowError):
+        return (math.nan,) * 3
+    return x, y, z

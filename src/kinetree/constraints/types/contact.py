@@ -1,21 +1,23 @@
-"""A contact of a point, or of a sphere that rolls, with a plane: it sticks, or pushes and rubs."""
+"""A contact of a point, or of a sphere that rolls, with a plane: it sticks, or pushes and rubs. Shapes made of such."""
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from kinetree.constraints.types._between import BetweenFrames, FrameRow, Relative
-from kinetree.errors import ArgumentError, ModelError
+from kinetree.constraints.types.base import direction, finite, three_numbers
+from kinetree.errors import ArgumentError
 from kinetree.glossary.symbols import Vector
 from kinetree.joints._axis import perpendicular, unit_axis
 from kinetree.model import Model
 from kinetree.scalars.functions import select_less
 from kinetree.signatures import told
 from kinetree.spatial import Force, Scalar, Transform, Vec3
-from kinetree.validation import as_number
+from kinetree.validation import positive
 
 if TYPE_CHECKING:
     from kinetree.contacts import FrictionCone
@@ -27,9 +29,25 @@ ROUNDING = 1e-9
 """By which part of an extent something may be beyond it: a plane may be on the face of the box."""
 
 
+class Rubs:
+    """What has a friction and a restitution, and pushes only where contacts are solved."""
+
+    friction: float
+    restitution: float
+
+    def force_set(self, friction: Scalar | None = None) -> FrictionCone:
+        from kinetree.contacts import FrictionCone
+
+        return FrictionCone(self.friction if friction is None else friction)
+
+    @property
+    def rebound(self) -> float:
+        return self.restitution
+
+
 @told
 @dataclass(frozen=True)
-class Contact(BetweenFrames):
+class Contact(Rubs, BetweenFrames):
     """A point, or a sphere about it, touches a plane: three rows, two along the plane and the normal one.
 
     The force acts on the body of `frame`, at the point that touches and in the axes of `to`: (f_1, f_2, f_n) along two
@@ -96,43 +114,26 @@ class Contact(BetweenFrames):
     size = 3
 
     def __post_init__(self) -> None:
+        ours = f"of contact {self.label!r}"
         for field in ("height", *LIMITS):
-            given = getattr(self, field)
-            if not math.isfinite(value := as_number(given)):
-                raise ArgumentError(f"the {field} of contact {self.label!r} is {given!r:.80}: give a finite number")
-            object.__setattr__(self, field, value)
+            object.__setattr__(self, field, finite(f"the {field} {ours}", getattr(self, field)))
         for field, most in LIMITS.items():
             if not 0.0 <= (value := getattr(self, field)) <= most:
                 allowed = "cannot be negative" if most == math.inf else f"is between 0 and {most:g}"
-                raise ArgumentError(f"the {field} of contact {self.label!r} is {value}: it {allowed}")
-        try:
-            normal = unit_axis(self.normal)
-        except (ModelError, TypeError):
-            raise ModelError(
-                f"the normal of contact {self.label!r} is {self.normal!r}: give a finite (x, y, z) that is not zero"
-            ) from None
-        object.__setattr__(self, "normal", normal)
-        try:
-            point = tuple(float(x) for x in self.point)
-        except (TypeError, ValueError):
-            point = ()
-        if len(point) != 3 or not all(map(math.isfinite, point)):
-            raise ArgumentError(f"the point of contact {self.label!r} is {self.point!r}: give a finite (x, y, z) (m)")
+                raise ArgumentError(f"the {field} {ours} is {value}: it {allowed}")
+        object.__setattr__(self, "normal", direction(f"the normal {ours}", self.normal))
+        point = three_numbers(self.point)
+        if not all(map(math.isfinite, point)):
+            raise ArgumentError(f"the point {ours} is {self.point!r}: give a finite (x, y, z) (m)")
         object.__setattr__(self, "point", point)
         if self.extent is not None:
-            object.__setattr__(self, "extent", self._half_edges())
-
-    def _half_edges(self) -> tuple[float, ...]:
-        try:
-            half = tuple(float(x) for x in self.extent or ())
-        except (TypeError, ValueError):
-            half = ()
-        if len(half) != 3 or not all(x > 0.0 for x in half):
-            raise ArgumentError(
-                f"the extent of contact {self.label!r} is {self.extent!r}: give three positive half edges (m) along "
-                "the axes of `to`, such as (0.2, 0.1, math.inf)"
-            )
-        return half
+            half = three_numbers(self.extent)
+            if not all(x > 0.0 for x in half):
+                raise ArgumentError(
+                    f"the extent {ours} is {self.extent!r}: give three positive half edges (m) along the axes of `to`, "
+                    "such as (0.2, 0.1, math.inf)"
+                )
+            object.__setattr__(self, "extent", half)
 
     @property
     def place(self) -> Transform:
@@ -161,11 +162,65 @@ class Contact(BetweenFrames):
                 inside = select_less(half * (1.0 + ROUNDING), abs(x), 0.0, inside)
         return inside
 
-    def force_set(self, friction: Scalar | None = None) -> FrictionCone:
-        from kinetree.contacts import FrictionCone
 
-        return FrictionCone(self.friction if friction is None else friction)
+@told
+def box_contacts(frame: str, size: Sequence[float], *, name: str = "", **how: Any) -> list[Contact]:
+    """Return the contacts of a box with a plane: its eight corners.
 
-    @property
-    def rebound(self) -> float:
-        return self.restitution
+    Parameters
+    ----------
+    frame : str
+        The frame at its centre, in whose axes its edges are.
+    size : sequence of 3 floats
+        Lengths of the edges (m).
+    name : str
+        With which the names begin; ``box_`` and the frame's name if not given.
+    **how
+        All else that a `Contact` takes: `to`, `normal`, `height`, `friction`, `restitution`; `point` is where the
+        centre is in the frame.
+
+    Examples
+    --------
+    >>> [c.name for c in box_contacts("foot", (0.2, 0.1, 0.04))][:2]
+    ['box_foot_0', 'box_foot_1']
+    """
+    edges = list(size) if isinstance(size, Iterable) else []
+    if len(edges) != 3:
+        raise ArgumentError(f"a box has the lengths of three edges, not {size!r}")
+    half = [0.5 * positive("an edge of a box", x) for x in edges]
+    return _at(name or f"box_{frame}", frame, itertools.product(*((x, -x) for x in half)), how)
+
+
+@told
+def capsule_contacts(
+    frame: str, length: float, radius: float, axis: Sequence[float] = (0.0, 0.0, 1.0), *, name: str = "", **how: Any
+) -> list[Contact]:
+    """Return the contacts of a capsule with a plane: the spheres at its ends.
+
+    Parameters
+    ----------
+    frame : str
+        The frame at its middle.
+    length : float
+        From centre to centre of the spheres (m).
+    radius : float
+        (m)
+    axis : sequence of 3 floats
+        Its direction in the frame.
+    name, **how
+        As in `box_contacts`.
+
+    Examples
+    --------
+    >>> [c.point for c in capsule_contacts("shank", 0.2, 0.03, axis=(1, 0, 0))]
+    [(0.1, 0.0, 0.0), (-0.1, 0.0, 0.0)]
+    """
+    half, direction = 0.5 * positive("the length of a capsule", length), unit_axis(axis)
+    ends = ([sign * half * x for x in direction] for sign in (1.0, -1.0))
+    return _at(name or f"capsule_{frame}", frame, ends, {"radius": positive("the radius of a capsule", radius)} | how)
+
+
+def _at(name: str, frame: str, points: Any, how: dict[str, Any]) -> list[Contact]:
+    centre = Contact(frame, name=name, **how)
+    places = [tuple(a + b for a, b in zip(point, centre.point, strict=True)) for point in points]
+    return [replace(centre, name=f"{name}_{k}", point=place) for k, place in enumerate(places)]

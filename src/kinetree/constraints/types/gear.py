@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from kinetree.algorithms.kinematics.manifold import turning
-from kinetree.constraints.types.base import Constraint, Row
+from kinetree.constraints.types.base import Constraint, Row, finite
 from kinetree.errors import ArgumentError, ModelError, unknown_name
 from kinetree.glossary.symbols import Vector
 from kinetree.model import Model
 from kinetree.signatures import told
 from kinetree.spatial import Scalar
-from kinetree.validation import as_number
 
 Ratios: TypeAlias = "Mapping[str, float] | tuple[tuple[str, float], ...]"
 
@@ -52,20 +50,17 @@ class Gear(Constraint):
             given = [*(self.ratios.items() if isinstance(self.ratios, Mapping) else self.ratios)]
             pairs = list(dict(given).items())
         except (TypeError, ValueError):
-            raise ArgumentError(
-                f'the ratios of a gear are given as {{"j1": 1, "j2": -2}}; got {self.ratios!r}'
-            ) from None
+            text = 'the ratios of a gear are given as {"j1": 1, "j2": -2}'
+            raise ArgumentError(f"{text}; got {self.ratios!r}") from None
         if len(pairs) < len(given):
             raise ArgumentError(f"the ratios of a gear name a joint twice: {given!r}")
-        for what, value in (*((f"the factor of {name!r}", c) for name, c in pairs), ("the offset", self.offset)):
-            if not math.isfinite(as_number(value)):
-                raise ArgumentError(f"{what} in a gear is {value!r:.80}: give a finite number")
-        if len(pairs) < 2 or any(c == 0 for _, c in pairs):
+        ratios = tuple((name, finite(f"the factor of {name!r} in a gear", c)) for name, c in pairs)
+        object.__setattr__(self, "offset", finite("the offset in a gear", self.offset))
+        if len(pairs) < 2 or any(c == 0 for _, c in ratios):
             raise ArgumentError(
                 f"a gear couples at least two joints with factors that are not zero; got {dict(pairs)!r}"
             )
-        object.__setattr__(self, "ratios", tuple((name, float(c)) for name, c in pairs))
-        object.__setattr__(self, "offset", float(self.offset))
+        object.__setattr__(self, "ratios", ratios)
 
     @property
     def of(self) -> tuple[str, ...]:
@@ -79,12 +74,9 @@ class Gear(Constraint):
         leading = {body.joint_name: body for body in model.leading}
         for name in self.of:
             if name not in leading:
-                follows = name in (body.joint_name for body in model.bodies)
-                reason = (
-                    f"{name!r} follows another joint: name that one"
-                    if follows
-                    else unknown_name("joint", name, model.joint_names)
-                )
+                reason = unknown_name("joint", name, model.joint_names)
+                if name in (body.joint_name for body in model.bodies):
+                    reason = f"{name!r} follows another joint: name that one"
                 raise ModelError(f"constraint {self.label!r}: {reason}")
             if not leading[name].has_one_coordinate:
                 raise ModelError(

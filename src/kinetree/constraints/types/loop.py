@@ -69,7 +69,7 @@ class Loop(BetweenFrames):
         return self.joint.constraint_subspace(self.joint.neutral())
 
     def frame_rows(self, seen: Relative) -> Sequence[FrameRow]:
-        angles = seen.turned([t.ang for t in self.subspace if t.lin == ZERO])
+        angles = seen.orientation_error([t.ang for t in self.subspace if t.lin == ZERO])
         return [FrameRow(t, t.ang.dot(angles) + t.lin.dot(seen.r)) for t in self.subspace]
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from kinetree.constraints.types._between import BetweenFrames, FrameRow, Relative
 from kinetree.constraints.types.base import Row
-from kinetree.constraints.types.contact import Contact
+from kinetree.constraints.types.contact import Contact, Rubs
 from kinetree.errors import ArgumentError, unknown_name
 from kinetree.glossary.symbols import Vector
 from kinetree.model import Model
@@ -20,16 +20,13 @@ from kinetree.signatures import told
 from kinetree.spatial import Force, Scalar, Vec3
 from kinetree.validation import Array
 
-if TYPE_CHECKING:
-    from kinetree.contacts import FrictionCone
-
 FAR = (0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 1e3)
 """What is given for a slot in which nothing touches."""
 
 
 @told
 @dataclass(frozen=True)
-class ContactSlot(BetweenFrames, registered=False):
+class ContactSlot(Rubs, BetweenFrames, registered=False):
     """A place for one contact, between a body and another one or the world: where it is is given with each state.
 
     The functions that take steps with contacts (`Mechanism.step`, `Mechanism.contact_step`, `Mechanism.simulate`) have
@@ -92,15 +89,6 @@ class ContactSlot(BetweenFrames, registered=False):
     def gap(self, rows: Sequence[Row]) -> Scalar:
         return FAR[-1] if self.values is None else self.values[6]
 
-    def force_set(self, friction: Scalar | None = None) -> FrictionCone:
-        from kinetree.contacts import FrictionCone
-
-        return FrictionCone(self.friction if friction is None else friction)
-
-    @property
-    def rebound(self) -> float:
-        return self.restitution
-
 
 def along(normal: Vec3) -> tuple[Vec3, Vec3]:
     """Return two directions that make a right-handed frame with a normal, without a branch.
@@ -115,16 +103,8 @@ def along(normal: Vec3) -> tuple[Vec3, Vec3]:
 
 
 def slot_values(names: Sequence[str], contacts: Mapping[str, Any]) -> Array:
-    """Return the values of slots of these names, (nslots, 7): point, normal and gap of each.
+    """Return the values of slots of these names, (nslots, 7): point, normal and gap of each, as `Mechanism.slots` does.
 
-    Parameters
-    ----------
-    contacts : mapping
-        A (point, normal, gap) by name: (3,) and (3,) arrays in the axes of the slot's `ContactSlot.to`, m, and the
-        distance to touching, negative where it has penetrated. Slots that are not named are empty.
-
-    Examples
-    --------
     >>> slot_values(("a", "b"), {"b": ((0.5, 0.0, 0.0), (0.0, 0.0, 2.0), -0.001)})[1]
     array([ 0.5  ,  0.   ,  0.   ,  0.   ,  0.   ,  1.   , -0.001])
     """

@@ -51,6 +51,6 @@ class Weld(BetweenFrames):
         return self.placement  # type: ignore[no-any-return]
 
     def frame_rows(self, seen: Relative) -> Sequence[FrameRow]:
-        angles = seen.turned(AXES)
+        angles = seen.orientation_error(AXES)
         moments = [FrameRow(Force(axis, ZERO), axis.dot(angles)) for axis in AXES]
         return moments + [FrameRow(Force(ZERO, axis), axis.dot(seen.r)) for axis in AXES]

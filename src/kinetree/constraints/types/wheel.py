@@ -7,12 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from kinetree.constraints.types._between import BetweenFrames, FrameRow, Relative
-from kinetree.errors import ArgumentError, ModelError
-from kinetree.joints._axis import unit_axis
+from kinetree.constraints.types.base import direction, finite
 from kinetree.scalars.functions import select_less, sqrt
 from kinetree.signatures import told
 from kinetree.spatial import Force, Vec3
-from kinetree.validation import as_number, positive
+from kinetree.validation import positive
 
 
 @told
@@ -63,18 +62,10 @@ class Wheel(BetweenFrames):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "radius", positive(f"the radius of wheel {self.label!r}", self.radius))
-        if not math.isfinite(height := as_number(self.height)):
-            raise ArgumentError(f"the height of wheel {self.label!r} is {self.height!r:.80}: give a finite number (m)")
-        object.__setattr__(self, "height", height)
+        object.__setattr__(self, "height", finite(f"the height of wheel {self.label!r}", self.height))
         for name in ("axis", "normal"):
-            try:
-                direction = unit_axis(getattr(self, name))
-            except (ModelError, TypeError):
-                raise ModelError(
-                    f"the {name} of wheel {self.label!r} is {getattr(self, name)!r}: give a finite (x, y, z) that is "
-                    "not zero"
-                ) from None
-            object.__setattr__(self, name, direction)
+            unit = direction(f"the {name} of wheel {self.label!r}", getattr(self, name))
+            object.__setattr__(self, name, unit)
 
     def frame_rows(self, seen: Relative) -> Sequence[FrameRow]:
         """Return the rows of the directions h, l and n with ρ, from the centre to the lowest point, and their rates.

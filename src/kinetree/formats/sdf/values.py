@@ -8,7 +8,7 @@ from typing import Final
 
 from kinetree.errors import shortened, unknown_name
 from kinetree.formats.graph import Pose
-from kinetree.formats.urdf.attributes import refuse_misspelt
+from kinetree.formats.urdf.document import refuse_misspelt
 from kinetree.formats.xml import (
     Element,
     Triple,

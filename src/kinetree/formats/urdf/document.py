@@ -15,7 +15,6 @@ from typing import Final
 
 from kinetree.errors import shortened, unknown_name
 from kinetree.formats.graph import GraphLink, Inertial, Mimic, Pose, tree_root
-from kinetree.formats.urdf.attributes import checked, child, part
 from kinetree.formats.xml import (
     Element,
     Triple,
@@ -30,6 +29,85 @@ from kinetree.formats.xml import (
     vector,
 )
 from kinetree.joints import Continuous, Fixed, FreeFlyer, Joint, Planar, Prismatic, Revolute
+from kinetree.lazy import lazy_method
+
+get_close_matches = lazy_method("difflib", "get_close_matches")
+
+READ: Final = {
+    "link": ("name",),
+    "joint": ("name", "type"),
+    "parent": ("link",),
+    "child": ("link",),
+    "origin": ("xyz", "rpy", "quat_xyzw"),
+    "mass": ("value",),
+    "inertia": ("ixx", "ixy", "ixz", "iyy", "iyz", "izz"),
+    "axis": ("xyz",),
+    "limit": ("lower", "upper", "velocity", "effort"),
+    "dynamics": ("damping", "friction"),
+    "mimic": ("joint", "multiplier", "offset"),
+    "loop_joint": ("name", "type"),
+    "link1": ("link", "xyz", "rpy"),
+    "link2": ("link", "xyz", "rpy"),
+    "loop": ("name", "type"),
+    "predecessor": ("link",),
+    "successor": ("link",),
+}
+"""The attributes that are read of each element."""
+
+IGNORED: Final = {
+    "link": ("type", "id", "self_collide"),
+    "joint": ("dont_collapse", "id", "independent"),
+    "limit": ("acceleration", "deceleration", "jerk", "command_effort", "current", "gear_velocity"),
+    "dynamics": (
+        *("D", "K", "mu_coulomb", "mu_viscous", "stiffness", "spring_stiffness", "spring_reference", "spring_mount"),
+        *("armature", "rotor_inertia"),
+    ),
+}
+"""Attributes of URDF 1.2, of URDF+ and of simulators that real files have, and that are not read."""
+
+
+CHILDREN: Final = {
+    "link": ("inertial",),
+    "inertial": ("origin", "mass", "inertia"),
+    "joint": ("parent", "child", "origin", "axis", "limit", "dynamics", "mimic"),
+    "loop_joint": ("link1", "link2", "axis"),
+    "loop": ("predecessor", "successor", "axis"),
+}
+"""The elements that are read inside others, which may have any further ones."""
+
+
+def checked(element: Element) -> Element:
+    """Return the element if its attributes are known or namespaced, and no child has nearly a name that is read."""
+    read, ignored = READ.get(element.tag, ()), IGNORED.get(element.tag, ())
+    for name in element.attributes if element.tag in READ else ():
+        if name not in read and name not in ignored and not name.startswith("{"):
+            element.fault(f"<{element.tag}> has {unknown_name('attribute', name, read)}", "it is not read")
+    refuse_misspelt(element, CHILDREN.get(element.tag, ()))
+    return element
+
+
+def refuse_misspelt(element: Element, known: Sequence[str]) -> None:
+    """Raise where a child has nearly one of these names."""
+    for child in element.children if known else ():
+        foreign = child.tag in known or child.tag.startswith("{")
+        if not foreign and (near := get_close_matches(child.tag.lower(), known, n=1, cutoff=0.75)):
+            message = f"<{element.tag}> has no element <{child.tag}>, did you mean <{near[0]}>?"
+            child.fault(message, "it is not read")
+
+
+def part(element: Element, tag: str) -> Element | None:
+    """Return the child of that name, checked; None where there is none."""
+    found = element.only(tag)
+    return None if found is None else checked(found)
+
+
+def child(element: Element, tag: str) -> Element:
+    """Return the child of that name, checked; where there is none, an error."""
+    found = part(element, tag)
+    if found is None:
+        raise element.error(f"<{tag}> is missing")
+    return found
+
 
 JOINTS: Final[dict[str, Callable[[Triple], Joint]]] = {
     "revolute": Revolute,
@@ -46,10 +124,7 @@ VERSIONS: Final = ("1.0", "1.1", "1.2")
 
 @dataclass(frozen=True)
 class UrdfLimit:
-    """What `<limit>` says; None where it says nothing.
-
-    As the specification has it, one of lower and upper alone leaves the other at 0; neither means no limit.
-    """
+    """What `<limit>` says, None where nothing: one of lower and upper alone leaves the other at 0, as specified."""
 
     lower: float | None = None
     upper: float | None = None
@@ -185,7 +260,7 @@ def _joint(element: Element) -> UrdfJoint:
     kind = required(element, "type")
     if kind not in JOINTS:
         raise element.error(f"joint type: {unknown_name('type', kind, JOINTS)}")
-    damping, friction = (0.0, 0.0) if kind == "fixed" else _dynamics(element)
+    dynamics = None if kind == "fixed" else part(element, "dynamics")
     return UrdfJoint(
         name=name,
         element=element,
@@ -195,8 +270,8 @@ def _joint(element: Element) -> UrdfJoint:
         origin=origin_of(element),
         axis=axis_of(element) if kind in (*WITH_AXIS, "planar") else (1.0, 0.0, 0.0),
         limit=_limit(element) if kind in WITH_AXIS else UrdfLimit(),
-        damping=damping,
-        friction=friction,
+        damping=0.0 if dynamics is None else resistance(dynamics, "damping"),
+        friction=0.0 if dynamics is None else resistance(dynamics, "friction"),
         mimic=_mimic(element),
     )
 
@@ -266,13 +341,6 @@ def finite(x: float) -> float:
 def _unbounded(x: float) -> float:
     """Return a limit that a file has: infinite for the largest float64."""
     return math.copysign(math.inf, x) if abs(x) >= sys.float_info.max else x
-
-
-def _dynamics(element: Element) -> tuple[float, float]:
-    dynamics = part(element, "dynamics")
-    if dynamics is None:
-        return 0.0, 0.0
-    return resistance(dynamics, "damping"), resistance(dynamics, "friction")
 
 
 def _mimic(element: Element) -> Mimic | None:

@@ -16,8 +16,7 @@ from kinetree.formats.graph import GraphJoint, Pose
 from kinetree.formats.sdf.frames import MODEL, without_rounding
 from kinetree.formats.sdf.joints import ball_constraint, is_ball_constraint, motion
 from kinetree.formats.sdf.values import pose, text
-from kinetree.formats.urdf.attributes import checked, child
-from kinetree.formats.urdf.document import JOINTS, axis_of, origin_of, rpy_pose
+from kinetree.formats.urdf.document import JOINTS, axis_of, checked, child, origin_of, rpy_pose
 from kinetree.formats.xml import Element, Triple, required
 from kinetree.joints import Joint, Spherical
 from kinetree.spatial import Transform, Vec3
