@@ -12,7 +12,7 @@ from benchmarks.peers import Adam, Pinocchio, casadi_c
 from benchmarks.robots import Case, cases
 from benchmarks.timing import Thunk, interleaved, ratios
 from kinetree.algorithms import ALGORITHMS
-from kinetree.runtime import memory
+from kinetree.runtime import outputs
 
 N = 4096
 
@@ -39,10 +39,10 @@ def _ways(case: Case, name: str) -> dict[str, Thunk]:
     pool = pin.pool(name, *arrays)
     if pool is not None:
         ways["pinocchio's pool, 1 thread"] = pool
-    if memory.LEAST_BYTES <= out.nbytes <= memory.MOST_BYTES:
+    if outputs.LEAST_BYTES <= out.nbytes <= outputs.MOST_BYTES:
 
         def in_new_memory() -> None:
-            memory.clear()
+            outputs.release_memory()
             function(*arrays, **options)
 
         ways["kinetree, new memory"] = in_new_memory

@@ -19,7 +19,7 @@ from benchmarks.machine import Section
 from benchmarks.timing import Timing, interleaved
 from kinetree.identification import BaseParameters
 from kinetree.identification.parameters.grouping import group
-from kinetree.identification.threads import on_one_thread
+from kinetree.identification.triangle import on_one_thread
 
 TERMS = ("armature", "damping", "friction")
 SMOOTHING = 1e-9

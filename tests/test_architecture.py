@@ -18,35 +18,20 @@ def lines(path: Path) -> int:
     return len(path.read_text().splitlines())
 
 
-CIRCLES_OF_TYPES = {"identification"}
-"""Rooms in which, for type checkers only, a class still names modules that name it, as for the methods they are."""
-
-
-def circles(*, types: bool) -> set[str]:
-    """Return the modules that import each other, with or without imports for type checkers."""
-    graph = grimp.build_graph("kinetree", exclude_type_checking_imports=not types, cache_dir=None)
+def circles() -> set[str]:
+    """Return the modules that import each other, imports for type checkers and those inside functions counted."""
+    graph = grimp.build_graph("kinetree", cache_dir=None)
     left = {module: graph.find_modules_directly_imported_by(module) - {"kinetree"} for module in graph.modules}
     # what is left out: grimp, which does not know stubs, takes imports of them for imports of kinetree
-
-    def below(module: str) -> set[str]:
-        found, waiting = set[str](), [module]
-        while waiting:
-            new = left[waiting.pop()] & left.keys() - found
-            found |= new
-            waiting += new
-        return found
-
     while ends := {module for module in left if not left[module] & left.keys()}:
         left = {module: imported for module, imported in left.items() if module not in ends}
-    return {module for module in left if module in below(module)}
+    while starts := left.keys() - set().union(*left.values()):
+        left = {module: imported for module, imported in left.items() if module not in starts}
+    return set(left)
 
 
 def test_no_two_modules_import_each_other() -> None:
-    assert not circles(types=False)
-
-
-def test_no_other_modules_name_each_other_even_for_type_checkers() -> None:
-    assert {module.split(".")[1] for module in circles(types=True)} <= CIRCLES_OF_TYPES
+    assert not circles()
 
 
 SIZES = {path.relative_to(SOURCE): lines(path) for path in SOURCE.rglob("*.py")}  # stubs are made

@@ -3,14 +3,15 @@
 ``kinetree/__init__.pyi`` imports what `kinetree.NAMES` names. ``robot/signatures.pyi`` has a class for each function of
 a robot or mechanism, with the parameters of its calls, and `RobotFunctions` and `MechanismFunctions`, whose attributes
 they are: type checkers and editors take `kinetree.Robot` and `kinetree.Mechanism` to be derived from these.
-``inverse_kinematics/signatures.pyi`` has the compiled functions of that room, ``motions/signatures.pyi`` the methods of
-a trajectory that rooms above define. They are not in git: installing makes
-them (`tools/build_hook.py`), and who works without installing makes them by this command.
+``inverse_kinematics/signatures.pyi`` has the compiled functions of that room; ``motions/signatures.pyi`` and
+``identification/signatures.pyi`` have the methods of a trajectory and of a fit that modules above define. They are not
+in git: installing makes them (`tools/build_hook.py`), and who works without installing makes them by this command.
 """
 
 from __future__ import annotations
 
 import inspect
+import re
 import sys
 from pathlib import Path
 
@@ -219,16 +220,29 @@ class PicturesAndFiles:
     """The methods of a trajectory that rooms above define."""
 '''
 
+FITS = '''"""Methods of a fit as type checkers see them. Made by `python tools/make_signatures.py`."""
 
-def trajectories() -> str:
-    """Return the stub of the methods of a trajectory that are imported at first use."""
-    parts = [TRAJECTORIES]
-    for name in (name for name, method in vars(kt.Trajectory).items() if isinstance(method, lazy_method)):
-        function = getattr(kt.Trajectory, name)
-        signature = str(inspect.signature(function)).replace("'", "").replace("self: Trajectory", "self")
+from os import PathLike
+from typing import Any
+
+from kinetree.identification.validation import Validation
+from kinetree.logs.samples import Filter
+
+class ReportAndValidation:
+    """The methods of a fit that modules above define."""
+'''
+
+
+def methods(kind: type, head: str) -> str:
+    """Return the stub of the methods of a class that are imported at first use."""
+    parts = [head]
+    for name in (name for name, method in vars(kind).items() if isinstance(method, lazy_method)):
+        function = getattr(kind, name)
+        signature = str(inspect.signature(function)).replace("'", "")
+        signature = re.sub(rf"^\(\w+: {kind.__name__}\b", "(self", signature)
         if not signature.startswith("(self"):
             parts.append("    @classmethod\n")
-            signature = signature.replace("(", "(cls, ", 1).replace("-> Trajectory", "-> Self")
+            signature = signature.replace("(", "(cls, ", 1).replace(f"-> {kind.__name__}", "-> Self")
         text = (inspect.getdoc(function) or "").replace("\n", "\n        ")
         parts.append(f'    def {name}{signature}:\n        r"""{text}"""\n\n')
     return "".join(parts)
@@ -236,7 +250,8 @@ def trajectories() -> str:
 
 FILES = {
     SOURCE / "kinetree" / "__init__.pyi": package,
-    SOURCE / "kinetree" / "motions" / "signatures.pyi": trajectories,
+    SOURCE / "kinetree" / "motions" / "signatures.pyi": lambda: methods(kt.Trajectory, TRAJECTORIES),
+    SOURCE / "kinetree" / "identification" / "signatures.pyi": lambda: methods(kt.identification.Fit, FITS),
     SOURCE / "kinetree" / "robot" / "signatures.pyi": robots,
     SOURCE / "kinetree" / "inverse_kinematics" / "signatures.pyi": inverse_kinematics,
 }

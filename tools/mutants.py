@@ -56,7 +56,7 @@ TESTS = {
     "logs": "motions identification/test_logs.py identification/test_measured_wrenches.py"
     " identification/test_prepare.py",
     "model": "algorithms/test_limit_forces.py algorithms/test_mimic.py",
-    "motions": "logs drawing",
+    "motions": "logs drawing simulation/test_recording.py",
     "passes": "graph/test_verify.py golden",
     "robot": "test_robot.py model constraints/test_mechanism.py constraints/test_mobility.py runtime"
     " cli/test_cli_info.py identification/test_identify_mechanisms.py algorithms",

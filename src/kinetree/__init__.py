@@ -42,9 +42,8 @@ NAMES = {
     "runtime.scan": "scan",
     "simulation": "Controller Event EventWarning Forces Record SimulationInterrupted",
     "spatial": "Inertia",
-    "tracing.eigen": "eigh3",
     "tracing.functions": "abs maximum minimum where",
-    "tracing.linalg": "inv solve solve_spd",
+    "tracing.linalg": "eigh3 inv solve solve_spd",
     "tracing.loops": "repeat",
 }
 """The public names of each module, imported at first use; `tools/make_signatures.py` makes the stub of them."""

@@ -18,7 +18,7 @@ compiling = threading.RLock()
 
 Of two threads that want the same kernel one compiles and the other waits. Finer locks would gain nothing (llvmlite has
 a single lock of its own) and could deadlock where tracing one function calls another. Loading takes no lock but
-llvmlite's, which is held to compile one piece of code (`kinetree.backends.llvm.pieces`).
+llvmlite's, which is held to compile one piece of code (`kinetree.backends.llvm.compile`).
 """
 
 importing = threading.RLock()

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from kinetree.errors import ModelError
 from kinetree.lazy import cached_property
 from kinetree.model import WORLD, Model
-from kinetree.model.physical import about_com
+from kinetree.model.checks import about_com
 from kinetree.robot import Robot
 from kinetree.spatial import Transform
 from kinetree.spatial.numpy_matrices import ad, adjoint, exponential, inverse, skew

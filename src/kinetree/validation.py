@@ -92,6 +92,13 @@ def real_array(
     return array.astype(np.float64, copy=False)
 
 
+def check_finite(what: str, array: Array, error: type[KinetreeError] = ArgumentError) -> None:
+    """Raise an error that says where an array holds NaN or inf."""
+    if not np.isfinite(array).all():
+        where = f", at {np.argwhere(~np.isfinite(array))[0].tolist()}" if array.ndim else ""
+        raise error(f"{what} holds a number that is not finite (NaN or inf){where}")
+
+
 def check_poses(what: str, T: Array, error: type[KinetreeError] = ArgumentError) -> None:
     """Raise an error unless all matrices T (..., 4, 4) are poses, up to `TOLERANCE`."""
     R = T[..., :3, :3]
@@ -130,8 +137,7 @@ def as_poses(what: str, value: Any, *, batch: bool = True, error: type[KinetreeE
     if T.shape[-2:] != (4, 4) or (T.ndim > 2 and not batch):
         hint = POSE_HINTS.get(T.shape[-2:], "")
         raise error(f"{what} has shape {T.shape}, ({'..., ' * batch}4, 4) is needed{hint}")
-    if not np.isfinite(T).all():
-        raise error(f"{what} holds a number that is not finite (NaN or inf)")
+    check_finite(what, T, error)
     check_poses(what, T, error)
     return T
 

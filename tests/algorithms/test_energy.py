@@ -13,7 +13,7 @@ from helpers.pinocchio_quantities import NAMES, evaluate, oracle
 from helpers.trees import Array, page, random_states, random_tree
 from kinetree.algorithms.quantities import kinetic_energy, mechanical_energy, potential_energy
 from kinetree.model import Model
-from kinetree.model.regroup import regrouped
+from kinetree.model.edit import regrouped
 
 trees = pytest.mark.parametrize("model", [random_tree(s, n=len(MOVING)) for s in range(4)], ids=lambda m: m.name)
 

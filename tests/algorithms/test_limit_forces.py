@@ -16,17 +16,18 @@ from helpers.joints import MOVING
 from helpers.trees import STEP, Array, gradient, page, random_states, random_tree, rate
 from kinetree.algorithms import aba, bias_forces, crba, gravity_forces, rnea
 from kinetree.algorithms.dynamics.aba import hybrid_dynamics
-from kinetree.algorithms.dynamics.limit_forces import (
+from kinetree.algorithms.dynamics.passive_forces import (
     FASTEST,
     SHARE,
     SLOWEST,
+    friction_forces,
     limit_derivatives,
     limit_forces,
     passive_damping,
+    passive_forces,
     passive_stiffness,
     saturated,
 )
-from kinetree.algorithms.dynamics.passive_forces import friction_forces, passive_forces
 from kinetree.algorithms.quantities import kinetic_energy, mechanical_energy, potential_energy
 from kinetree.joints import Mimic, Prismatic, Revolute
 from kinetree.model import JointFriction, JointLimits, JointSpring, Model

@@ -11,7 +11,7 @@ from kinetree.algorithms import aba, bias_forces, crba, gravity_forces, rnea
 from kinetree.algorithms.dynamics.aba import hybrid_dynamics
 from kinetree.joints import Helical, Joint, Prismatic, Revolute
 from kinetree.model import JointLimits, Model, ModelBuilder
-from kinetree.model.regroup import regrouped
+from kinetree.model.edit import regrouped
 from kinetree.spatial import Inertia, Transform
 
 JOINTS: list[tuple[str, str, Joint, tuple[str, float, float] | None]] = [

@@ -18,7 +18,7 @@ from helpers.trees import random_inertia, random_placement
 from kinetree.functions.of_robot import robot_function
 from kinetree.graph import Program
 from kinetree.graph.array_operations import ArrayOperation
-from kinetree.graph.digest import digest
+from kinetree.graph.graph import digest
 from kinetree.joints import Revolute
 from kinetree.model import Model, ModelBuilder
 

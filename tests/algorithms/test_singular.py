@@ -15,7 +15,7 @@ from kinetree.algorithms.dynamics.singular import refuse_singular
 from kinetree.graph import Port
 from kinetree.joints import Cylindrical, Helical, Joint, Prismatic, Revolute, Spherical
 from kinetree.model import Model, ModelBuilder
-from kinetree.model.regroup import regrouped
+from kinetree.model.edit import regrouped
 from kinetree.spatial import Inertia
 from kinetree.tracing.tracer import Tracer
 

@@ -7,13 +7,12 @@ from helpers.compiler import names_of_operations
 from helpers.kernels import run_batch, run_single, same_bits, small_regions
 from kinetree.backends.llvm import module as llvm_module
 from kinetree.backends.llvm.ir import Body, function
-from kinetree.backends.llvm.loops import Values
+from kinetree.backends.llvm.routines import Values
 from kinetree.graph import Port, Program
-from kinetree.graph.array_operations import ArrayOperation, call
-from kinetree.graph.digest import digest
-from kinetree.graph.interpret import interpret
+from kinetree.graph.array_operations import ArrayOperation, Map, Repeat, call
+from kinetree.graph.graph import digest
 from kinetree.graph.listing import listing
-from kinetree.graph.loops import Map, Repeat
+from kinetree.graph.ops import interpret
 from kinetree.graph.verify import InvalidProgramError, verify
 from kinetree.lowering.build import lower
 from kinetree.lowering.plan import ArrayCall

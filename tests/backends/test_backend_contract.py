@@ -17,9 +17,8 @@ from kinetree.backends import BACKENDS, get_backend
 from kinetree.backends.base import Backend, ObjectCode, check_legal
 from kinetree.functions.of_robot import robot_spec
 from kinetree.graph import Program
-from kinetree.graph.digest import digest
-from kinetree.graph.interpret import interpret
-from kinetree.graph.ops import OPS
+from kinetree.graph.graph import digest
+from kinetree.graph.ops import OPS, interpret
 from kinetree.runtime import Function
 
 P = ctypes.c_void_p

@@ -19,7 +19,7 @@ from helpers.trees import random_inertia, random_placement
 from kinetree.algorithms.dynamics import crba, inverse
 from kinetree.backends.c.routines import OPERATIONS as EMITTERS
 from kinetree.graph import Port, Program
-from kinetree.graph.interpret import interpret
+from kinetree.graph.ops import interpret
 from kinetree.joints import Revolute
 from kinetree.model import ModelBuilder
 from kinetree.tracing.expr import Expr

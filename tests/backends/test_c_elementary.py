@@ -13,8 +13,7 @@ from helpers.kernels import run_batch, same_bits
 from helpers.programs import ELEMENTARY
 from helpers.sampling import cover
 from kinetree.graph import Graph, Port, Program
-from kinetree.graph.interpret import interpret
-from kinetree.graph.ops import OPS
+from kinetree.graph.ops import OPS, interpret
 
 NAMES = (*ELEMENTARY, "rint", "floor", "ceil", "trunc", "copysign", "pow2", "exponent", "significand")
 COUNT = 20_000

@@ -16,10 +16,10 @@ import pytest
 from helpers.kernels import HOST, assembly, run_single, same_bits
 from helpers.programs import random_program, traced
 from kinetree.backends.base import ObjectCode
-from kinetree.backends.llvm import Target, compile_batch, compile_single, load
-from kinetree.backends.llvm.batch import batch_ir
-from kinetree.backends.llvm.single import single_ir
-from kinetree.graph.interpret import interpret
+from kinetree.backends.llvm import Target, load
+from kinetree.backends.llvm.compile import compile_batch, compile_single
+from kinetree.backends.llvm.module import batch_ir, single_ir
+from kinetree.graph.ops import interpret
 
 X86 = HOST.triple.startswith("x86_64")
 

@@ -8,10 +8,11 @@ import pytest
 from helpers.kernels import run_batch, run_single, same_bits, small_regions
 from helpers.programs import COMPUTED, random_program, traced
 from helpers.sampling import cover
-from kinetree.backends.llvm import Target, compile_single
-from kinetree.backends.llvm.batch import MAX_TILED_BYTES
+from kinetree.backends.llvm import Target
+from kinetree.backends.llvm.compile import compile_single
+from kinetree.backends.llvm.module import MAX_TILED_BYTES
 from kinetree.graph import Graph, Port, Program
-from kinetree.graph.interpret import interpret
+from kinetree.graph.ops import interpret
 
 LANES = (1, 2, 4, 8, 16)
 

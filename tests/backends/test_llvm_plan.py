@@ -5,11 +5,9 @@ import pytest
 
 from helpers.kernels import same_bits
 from helpers.programs import EXACT, random_program, traced
-from kinetree.graph.interpret import interpret
-from kinetree.graph.ops import OPS
-from kinetree.lowering.build import lower
+from kinetree.graph.ops import OPS, interpret
+from kinetree.lowering.build import STORES, lower, work
 from kinetree.lowering.plan import ArrayCall, Cell, Region, Tile
-from kinetree.lowering.regions import STORES, work
 
 RESULTS = (Cell(("results", 0), 0), Cell(("results", 1), 0))
 

@@ -12,14 +12,13 @@ import pytest
 from helpers.kernels import HOST, run_batch, run_single, same_bits
 from helpers.programs import traced
 from helpers.sampling import cover
-from kinetree.backends.llvm.batch import batch_ir
 from kinetree.backends.llvm.compile import object_code
-from kinetree.backends.llvm.lanes import ITEM_BYTES, Lanes
-from kinetree.backends.llvm.prefetch import CACHE_LINE, DISTANCE, LINES_AHEAD, lines_ahead
+from kinetree.backends.llvm.ir import ITEM_BYTES, Lanes
+from kinetree.backends.llvm.module import batch_ir
+from kinetree.backends.llvm.rows import CACHE_LINE, DISTANCE, LINES_AHEAD, lines_ahead
 from kinetree.backends.llvm.scratch import ScratchLayout
-from kinetree.lowering.build import lower
+from kinetree.lowering.build import lower, work
 from kinetree.lowering.plan import Tile
-from kinetree.lowering.regions import work
 
 TILED, DEFERRED = 448, 1408  # entries: whole cache lines; of the longer ones more than are written in tiles
 

@@ -10,16 +10,15 @@ from helpers.kernels import run_batch, run_single, same_bits, small_regions
 from helpers.programs import traced
 from kinetree.backends.c import kernels as c_kernels
 from kinetree.backends.c import spelling as c_spelling
-from kinetree.backends.c.kernels.elementwise import emit_elementwise
+from kinetree.backends.c.kernels import emit_elementwise
+from kinetree.backends.llvm.ir import Lanes
 from kinetree.backends.llvm.kernels import ARRAY_KERNELS
-from kinetree.backends.llvm.lanes import Lanes
 from kinetree.backends.llvm.straight_line import SPELLING, spelled
 from kinetree.derivatives import PARTIALS
 from kinetree.errors import ArgumentError
-from kinetree.graph.interpret import interpret
 from kinetree.graph.listing import listing
-from kinetree.graph.ops import OPS, Op
-from kinetree.lowering.regions import work
+from kinetree.graph.ops import OPS, Op, interpret
+from kinetree.lowering.build import work
 from kinetree.passes import optimize
 from kinetree.passes.constants import check_constants
 from kinetree.scalars.dual import Dual

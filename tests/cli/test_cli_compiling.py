@@ -17,11 +17,11 @@ from kinetree.runtime import kernels
 SCRIPT = """
 import sys, time
 from kinetree.cli import main, terminal
-from kinetree.passes import pipeline
+from kinetree import passes
 
 terminal.PATIENCE, pause = map(float, sys.argv[1:3])
-optimize = pipeline.optimize
-pipeline.optimize = lambda program: (time.sleep(pause), optimize(program))[1]
+optimize = passes.optimize
+passes.optimize = lambda program: (time.sleep(pause), optimize(program))[1]
 sys.exit(main(["inverse-dynamics", *sys.argv[3:]]))
 """
 

@@ -231,3 +231,12 @@ def test_a_loop_moves_alike_without_contacts_with_one_far_away_and_with_one_that
         for x, y in zip(alone[:3], beside[:3], strict=True):
             if x.ndim:
                 assert np.allclose(x, y[: len(x)], rtol=1e-12, atol=1e-12)
+
+
+def test_any_time_above_nought_is_a_step() -> None:
+    mech = kt.Mechanism(slider(), [kt.Contact("car")])
+    for dt in (math.ulp(0.0), 1e-20):
+        assert mech.contact_step([1.0], [0.5], [0.0], dt).q == pytest.approx([1.0])
+    for dt in (0.0, -1e-3, math.inf):
+        with pytest.raises(ArgumentError, match=r"dt .*must be a positive number"):
+            mech.contact_step([1.0], [0.5], [0.0], dt)

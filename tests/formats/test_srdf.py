@@ -19,7 +19,7 @@ ARM = "<robot><link name='a'/><link name='b'/><link name='c'/>{}</robot>".format
         f"<joint name='{name}' type='continuous'><parent link='{parent}'/><child link='{child}'/>{mimic}</joint>"
         for name, parent, child, mimic in (
             ("shoulder", "a", "b", ""),
-            ("hand", "b", "c", "<mimic joint='shoulder' multiplier='2'/>"),
+            ("hand", "b", "c", "<mimic joint='shoulder' multiplier='2' offset='0.5'/>"),
         )
     )
 )
@@ -73,7 +73,7 @@ def test_states_of_one_name_are_parts_of_one() -> None:
 
 
 def test_followers_follow_and_joints_that_are_not_there_are_left_out() -> None:
-    text = srdf(state("up", hand=3, shoulder=1.5) + state("open", finger=1))
+    text = srdf(state("up", hand=3.5, shoulder=1.5) + state("open", finger=1))
     with pytest.warns(kt.FormatWarning, match="no moving joints of these names; its states leave them out: finger$"):
         robot = kt.load(ARM, srdf=text)
     assert {name: q.tolist() for name, q in robot.configurations.items()} == {"up": [1.5]}
@@ -82,7 +82,7 @@ def test_followers_follow_and_joints_that_are_not_there_are_left_out() -> None:
 def test_a_follower_alone_says_where_its_leader_stands() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert kt.load(ARM, srdf=srdf(state("up", hand=3))).configuration("up") == [1.5]
+        assert kt.load(ARM, srdf=srdf(state("up", hand=3.5))).configuration("up") == [1.5]
     with pytest.warns(kt.FormatWarning, match="follow others, whose values in its states put them elsewhere: hand$"):
         assert kt.load(ARM, srdf=srdf(state("up", hand=2, shoulder=1.5))).configuration("up") == [1.5]
 

@@ -283,6 +283,7 @@ NEEDED: dict[str, dict[str, Any]] = {
     "Gear": {"ratios": {"a": 1.0, "b": 2.0}},
     "Loop": {"frame": "a", "to": "b", "joint": Revolute((0, 1, 0))},
     "LookAt": {"point": [1.0, 2.0, 3.0]},
+    "Mimic": {"joint": Revolute((0, 1, 0)), "factor": 2, "offset": 1},
     "OutputError": {"simulate": max},
     "Rod": {"frame": "a", "to": "b", "length": 1.0},
     "Weld": {"frame": "a"},
@@ -294,6 +295,7 @@ PUBLIC = {name: getattr(place, name) for place in PLACES for name in place.__all
 VALUES = [
     *("ADMM", "Bodies", "Contact", "ContactInputs", "ContactSlot", "ContactSolver", "DHLink", "Filter", "Forces"),
     *("FrameTarget", "GaussSeidel", "Gear", "JointLimits", "LeastSquares", "Loop", "LookAt", "MotionLimits"),
+    *("Cylindrical", "Helical", "Mimic", "Planar", "Prismatic", "Revolute", "RollPitchYaw", "Universal"),
     *("OutputError", "Record", "Robust", "Rod", "Sensors", "Series", "Tsitouras", "Weld", "Wheel"),
 ]
 
@@ -336,7 +338,7 @@ def made(calls: dict[str, tuple[Callable[[], object], object]]) -> str:
     for text, (call, given) in calls.items():
         try:
             result = "kept" if (value := call()) is given else repr(value)
-        except (argparse.ArgumentTypeError, TypeError, ValueError, ArithmeticError) as error:
+        except (argparse.ArgumentTypeError, AttributeError, TypeError, ValueError, ArithmeticError) as error:
             known = isinstance(error, kt.errors.KinetreeError | argparse.ArgumentTypeError)
             it = f"(?:(?<= )|^)(?:{re.escape(repr(given))}|{re.escape(str(given))})(?=[ ,:;]|$)"
             result = re.sub(it, "it", str(error)) if known else type(error).__name__

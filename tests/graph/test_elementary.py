@@ -14,11 +14,10 @@ import pytest
 from helpers.kernels import HOST, run_batch, same_bits
 from helpers.programs import ELEMENTARY
 from helpers.sampling import few
-from kinetree.backends.llvm import compile_batch
+from kinetree.backends.llvm.compile import compile_batch
 from kinetree.derivatives import PARTIALS
 from kinetree.graph import Graph, Port, Program, elementary
-from kinetree.graph.interpret import interpret
-from kinetree.graph.ops import OPS
+from kinetree.graph.ops import OPS, interpret
 from kinetree.graph.verify import verify
 from kinetree.lowering.build import lower
 

@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 from kinetree.graph import Graph, Port, Program
-from kinetree.graph.interpret import interpret
 from kinetree.graph.listing import listing
-from kinetree.graph.ops import OPS
+from kinetree.graph.ops import OPS, interpret
 from kinetree.tracing.expr import Expr
 from kinetree.tracing.tracer import Tracer
 

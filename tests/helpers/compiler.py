@@ -15,13 +15,11 @@ from kinetree.algorithms import ALGORITHMS, Algorithm, shape_of
 from kinetree.algorithms.registry import Joints, OneFrame
 from kinetree.algorithms.table import table_of
 from kinetree.backends.llvm import Target
-from kinetree.backends.llvm.batch import batch_ir
-from kinetree.backends.llvm.module import legal_operations
-from kinetree.backends.llvm.single import single_ir
+from kinetree.backends.llvm.module import batch_ir, legal_operations, single_ir
 from kinetree.functions.of_robot import robot_function, robot_spec
 from kinetree.graph import Program
 from kinetree.graph.array_operations import ArrayOperation
-from kinetree.graph.digest import digest
+from kinetree.graph.graph import digest
 from kinetree.graph.verify import InvalidProgramError, verify
 from kinetree.model import Model
 from kinetree.passes import PASSES, optimize

@@ -6,10 +6,9 @@ from functools import lru_cache
 import llvmlite.binding as llvm
 import numpy as np
 
-from kinetree.backends.llvm import Target, compile_batch, compile_single, load
-from kinetree.backends.llvm.batch import batch_ir
-from kinetree.backends.llvm.compile import object_code
-from kinetree.backends.llvm.single import single_ir
+from kinetree.backends.llvm import Target, load
+from kinetree.backends.llvm.compile import compile_batch, compile_single, object_code
+from kinetree.backends.llvm.module import batch_ir, single_ir
 from kinetree.backends.llvm.target import target_machine
 
 HOST = Target.host()

@@ -111,6 +111,7 @@ LEADERS: dict[str, list[tuple[str, int | None]]] = {
     "of two branches": [("palm", None), ("palm", None), ("link0", None), ("link1", 2), ("link3", None)],
     "two pairs that cross": [("palm", None), ("link0", None), ("link1", 0), ("link2", 1)],
     "from the world": [("base", None), ("link0", None), ("base", 1)],
+    "siblings on the way of another": [("palm", None), ("link0", None), ("link0", 1), ("link1", 0)],
 }
 
 
@@ -124,9 +125,9 @@ def test_joints_that_share_a_coordinate(shape: str, terms: bool) -> None:
     b.add_joint("arm", parent="base", child="palm", joint=Revolute((0, 1, 0)))
     for i, (parent, leader) in enumerate(LEADERS[shape]):
         b.add_link(f"link{i}", random_inertia(rng))
-        joint = Prismatic((0, 1, 0)) if shape == "siblings" else Revolute((0, 0, 1))
-        mimic = None if leader is None else (f"joint{leader}", -1.0 if shape == "siblings" else 0.5, 0.2)
-        placement = np.eye(4).tolist() if shape == "siblings" else random_placement(rng).tolist()
+        joint = Prismatic((0, 1, 0)) if shape.startswith("siblings") else Revolute((0, 0, 1))
+        mimic = None if leader is None else (f"joint{leader}", -1.0 if shape.startswith("siblings") else 0.5, 0.2)
+        placement = np.eye(4).tolist() if shape.startswith("siblings") else random_placement(rng).tolist()
         b.add_joint(f"joint{i}", parent=parent, child=f"link{i}", joint=joint, placement=placement, mimic=mimic)
     check(b.build(gravity=(0.7, -1.1, -9.6)), terms=terms)
 

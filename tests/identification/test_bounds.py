@@ -10,8 +10,8 @@ from helpers import semidefinite
 from helpers.trees import Array, random_tree
 from kinetree.identification import Bodies
 from kinetree.identification.bodies import nearest
-from kinetree.identification.bodies.bounds import inequalities
-from kinetree.identification.bodies.pseudo_inertia import inertial_of, pseudo_inertia
+from kinetree.identification.bodies.nearest import inequalities
+from kinetree.identification.bodies.newton import inertial_of, pseudo_inertia
 from kinetree.joints import Prismatic, Revolute
 
 JOINTS = [Revolute((0, 0, 1)), Revolute((0, 1, 0)), Prismatic((1, 0, 0))]

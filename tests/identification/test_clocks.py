@@ -17,7 +17,7 @@ from helpers.arm_logs import Array, Conditions, recorded, true_robot
 from helpers.clocks import AT, CLOCKS, autocorrelation
 from helpers.sampling import ALL
 from kinetree.identification import BaseParameters, LogWarning, Samples, prepare
-from kinetree.identification.estimators.contract import correlation_times
+from kinetree.identification.estimators.contract import integrated_times
 
 TERMS = ["armature", "damping", "friction"]
 LOGS = {
@@ -167,17 +167,11 @@ def test_joints_at_rest_do_not_tell_their_friction(arm: kt.Robot, base: BasePara
 
 def test_few_samples_of_each_joint_tell_correlations_together(base: BaseParameters) -> None:
     """Of six joints with 150 samples, none of which is surely correlated by itself."""
-
-    class Given:
-        def residuals_of_motions(self, log: Array, values: Array) -> list[Array]:
-            return [log]
-
     rng = np.random.default_rng(0)
     white = rng.normal(size=(150, 6))
     lasting = np.array(white)
     for k in range(1, 150):
         lasting[k] = 0.25 * lasting[k - 1] + white[k]
-    one = np.zeros(0), np.ones(6)
-    times = correlation_times(Given(), lasting, *one)  # type: ignore[arg-type]
+    times = integrated_times([lasting], np.ones(6))
     np.testing.assert_allclose(times, 1.25 / 0.75, rtol=0.3)
-    np.testing.assert_array_equal(correlation_times(Given(), white, *one), 1.0)  # type: ignore[arg-type]
+    np.testing.assert_array_equal(integrated_times([white], np.ones(6)), 1.0)

@@ -13,7 +13,7 @@ from helpers import semidefinite
 from helpers.trees import Array, random_tree
 from kinetree.identification import Instrumental, LeastSquares, LogWarning, Robust, Samples, diagnose
 from kinetree.identification.bodies import nearest
-from kinetree.identification.bodies.pseudo_inertia import pseudo_inertia
+from kinetree.identification.bodies.newton import pseudo_inertia
 from kinetree.joints import FreeFlyer, Prismatic, Revolute
 from kinetree.model import ModelBuilder
 

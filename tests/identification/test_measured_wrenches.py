@@ -172,7 +172,9 @@ def test_a_base_that_nothing_holds(robot: kt.Robot, log: Log) -> None:
             robot.identify(Samples(q, v, a, tau, wrong), [])
 
 
-@pytest.mark.parametrize("choices", [{}, {"presliding": 1e-3}, {"decimate": 3}, {"outliers": 1e4}, {"standing": 1e-9}])
+@pytest.mark.parametrize(
+    "choices", [{}, {"presliding": 1e-3}, {"decimate": 3}, {"decimate": 75}, {"outliers": 1e4}, {"standing": 1e-9}]
+)
 @pytest.mark.parametrize("part", [97, 400])
 def test_a_stream_has_the_samples_of_the_whole(
     robot: kt.Robot, log: Log, tmp_path: Path, choices: dict[str, Any], part: int

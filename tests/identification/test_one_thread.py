@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from kinetree.identification.threads import _pools, on_one_thread, one_thread
+from kinetree.identification.triangle import _pools, on_one_thread, one_thread
 
 
 def test_one_thread_while_it_runs() -> None:

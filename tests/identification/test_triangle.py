@@ -7,7 +7,7 @@ import pytest
 
 from helpers.trees import Array
 from kinetree.identification import triangle
-from kinetree.identification.triangle import Triangle, inverse_of
+from kinetree.identification.triangle import Triangle
 
 FIRST, PIECE = 1 << 13, 1024
 
@@ -51,7 +51,7 @@ def test_pieces_have_the_factor_of_the_whole(kind: str, monkeypatch: pytest.Monk
         if k == 20:
             assert found.R.shape == (7, 7), "looking does not change it"
     monkeypatch.undo()
-    assert len(reflected) < 20 or kind == "exact", "most pieces are squared"
+    assert len(reflected) < 20 or kind in ("exact", "untold", "dependent"), "most pieces are squared"
     R, expected = found.R, np.linalg.qr(whole, mode="r")
     sizes = np.linalg.norm(whole, axis=0)
     sizes[sizes == 0.0] = 1.0
@@ -67,9 +67,3 @@ def test_pieces_have_the_factor_of_the_whole(kind: str, monkeypatch: pytest.Monk
         np.testing.assert_allclose(R[-1, -1], expected[-1, -1], rtol=1e-10)
     if kind == "exact":
         assert abs(R[-1, -1]) < 1e-14
-
-
-def test_the_inverse_by_halves() -> None:
-    R = np.linalg.qr(np.random.default_rng(0).normal(size=(300, 101)), mode="r")
-    np.testing.assert_allclose(inverse_of(R), np.linalg.inv(R), atol=1e-14)
-    assert (np.tril(inverse_of(R), -1) == 0.0).all()

@@ -11,7 +11,7 @@ from scipy.spatial.transform import Rotation
 
 import kinetree as kt
 from helpers.trees import random_tree
-from kinetree.graph.interpret import interpret
+from kinetree.graph.ops import interpret
 from kinetree.inverse_kinematics import FrameTarget, LookAt, Solution
 from kinetree.joints import FreeFlyer, Prismatic, Revolute, Spherical
 from kinetree.model import JointLimits, ModelBuilder

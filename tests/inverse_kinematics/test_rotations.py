@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from kinetree.spatial.turns import rotation_vector, turn_between
+from kinetree.spatial.rotation import rotation_vector, turn_between
 from kinetree.spatial.vector import Mat3, Vec3
 
 AXES = np.random.default_rng(0).normal(size=(200, 3))

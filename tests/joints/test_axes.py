@@ -11,7 +11,7 @@ import sympy
 from helpers.dense import EPS, assert_close
 from kinetree import KinetreeError, ModelError
 from kinetree.joints import Continuous, Joint, Prismatic, Revolute
-from kinetree.joints._axis import perpendicular
+from kinetree.joints._parts import perpendicular
 from kinetree.spatial import AxisRotation, GeneralRotation
 
 with_axis = pytest.mark.parametrize("kind", [Revolute, Continuous, Prismatic])

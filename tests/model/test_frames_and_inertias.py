@@ -14,7 +14,7 @@ import kinetree as kt
 from helpers.trees import random_inertia, random_placement
 from kinetree.inverse_kinematics import FrameTarget
 from kinetree.joints import Fixed, Revolute
-from kinetree.model.physical import inertia_defect
+from kinetree.model.checks import inertia_defect
 
 I3 = np.eye(3)
 rng = np.random.default_rng(0)

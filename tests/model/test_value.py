@@ -21,8 +21,8 @@ from kinetree.algorithms import aba, crba, gravity_forces, rnea
 from kinetree.joints import Planar, Prismatic, Revolute, Spherical
 from kinetree.model import Model, ModelBuilder
 from kinetree.model.differences import differences
+from kinetree.model.edit import regrouped
 from kinetree.model.leaves import flatten, map_leaves
-from kinetree.model.regroup import regrouped
 from kinetree.spatial import Composite, Vec3
 
 DIGEST = """

@@ -7,8 +7,7 @@ import pytest
 
 from helpers.programs import random_program, traced
 from kinetree.graph import Graph, Port, Program
-from kinetree.graph.interpret import interpret
-from kinetree.graph.ops import OPS
+from kinetree.graph.ops import OPS, interpret
 from kinetree.passes import PASSES, optimize
 from kinetree.passes.contract import contract
 

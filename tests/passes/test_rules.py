@@ -6,10 +6,8 @@ import numpy as np
 import pytest
 
 from kinetree.graph import Port, Program
-from kinetree.graph.interpret import interpret
-from kinetree.graph.ops import OPS
-from kinetree.passes.rewrite import rewrite
-from kinetree.passes.rules import RULES, Pattern, Rule
+from kinetree.graph.ops import OPS, interpret
+from kinetree.passes.rewrite import RULES, Pattern, Rule, rewrite
 from kinetree.tracing.expr import Expr
 from kinetree.tracing.tracer import Tracer
 

@@ -9,8 +9,7 @@ from helpers.programs import COMPUTED, random_program
 from helpers.trees import columns
 from kinetree.algorithms import ALGORITHMS, aba, rnea
 from kinetree.functions.of_robot import robot_spec
-from kinetree.graph.interpret import interpret
-from kinetree.graph.ops import OPS
+from kinetree.graph.ops import OPS, interpret
 from kinetree.graph.verify import verify
 from kinetree.passes import optimize
 from kinetree.passes.tangents import tangent

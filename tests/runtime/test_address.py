@@ -13,7 +13,7 @@ from synthetic import at_once, declare, reference, states
 import kinetree as kt
 from kinetree import locks
 from kinetree.backends.llvm import compile
-from kinetree.backends.llvm.single import single_ir
+from kinetree.backends.llvm.module import single_ir
 from kinetree.glue import cpython as layout
 from kinetree.runtime import Function
 

@@ -14,7 +14,7 @@ from synthetic import at_once, target_of
 import kinetree as kt
 from kinetree import locks
 from kinetree.backends.llvm import compile as llvm_compile
-from kinetree.backends.llvm.pieces import pieces
+from kinetree.backends.llvm.compile import pieces
 from kinetree.runtime import kernels
 from kinetree.runtime.function import Function
 from kinetree.tracing import context

@@ -17,7 +17,7 @@ import kinetree as kt
 from kinetree.errors import ArgumentError, ModelError
 from kinetree.glue import cpython as layout
 from kinetree.joints import Revolute
-from kinetree.model.regroup import regrouped
+from kinetree.model.edit import regrouped
 from kinetree.runtime import Function
 from kinetree.tracing import context
 

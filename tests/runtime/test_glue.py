@@ -13,8 +13,8 @@ import scipy.io
 from synthetic import Counting, N, declare, line, misaligned, reference, states, target_of
 
 from kinetree.backends.llvm import compile
-from kinetree.backends.llvm.c_entry import STACK_SCRATCH
-from kinetree.backends.llvm.single import single_ir
+from kinetree.backends.llvm.module import single_ir
+from kinetree.backends.llvm.polls import STACK_SCRATCH
 from kinetree.errors import ArgumentError
 from kinetree.glue import cpython as layout
 from kinetree.graph import Port

@@ -16,8 +16,8 @@ from synthetic import Function, N, at_once, declare, reference, states
 
 from kinetree.errors import ArgumentError
 from kinetree.glue import interrupts
-from kinetree.runtime import get_num_threads, memory, set_num_threads, threads
-from kinetree.runtime.memory import LEAST_BYTES, MOST_BYTES, empty
+from kinetree.runtime import get_num_threads, outputs, set_num_threads, threads
+from kinetree.runtime.outputs import LEAST_BYTES, MOST_BYTES, empty
 
 F64 = np.dtype(np.float64)
 ROWS = LEAST_BYTES // 8 // 4 + 1
@@ -25,9 +25,9 @@ ROWS = LEAST_BYTES // 8 // 4 + 1
 
 @pytest.fixture(autouse=True)
 def nothing_spare():
-    memory.clear()
+    outputs.release_memory()
     yield
-    memory.clear()
+    outputs.release_memory()
 
 
 def place(array: np.ndarray) -> int:
@@ -85,7 +85,7 @@ def test_small_and_huge_results_are_ordinary_arrays(size):
     array = empty((size // 8,), F64)
     assert array.flags.owndata
     del array
-    assert not memory._blocks
+    assert not outputs._blocks
 
 
 def test_another_size_takes_other_memory():

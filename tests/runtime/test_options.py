@@ -16,7 +16,7 @@ from kinetree.glue import cpython as layout
 from kinetree.graph import Port
 from kinetree.joints import Revolute
 from kinetree.runtime import Function, FunctionSpec
-from kinetree.runtime.calls import OptionCodes
+from kinetree.runtime.kernels import OptionCodes
 from kinetree.runtime.options import Names, OneName, Option
 
 X, Y, Z = states()

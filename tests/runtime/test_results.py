@@ -13,8 +13,9 @@ from synthetic import Counting
 from kinetree.errors import ArgumentError
 from kinetree.glue import cpython as layout
 from kinetree.graph import Port
-from kinetree.runtime import Function, FunctionSpec, results
-from kinetree.runtime.results import result_type
+from kinetree.runtime import Function, FunctionSpec
+from kinetree.runtime import spec as results
+from kinetree.runtime.spec import result_type
 
 glued = pytest.mark.skipif(layout.find() is None, reason="no glue for this Python")
 X = np.array([1.0, 2.0, 4.0])

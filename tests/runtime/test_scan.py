@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
+from helpers.mechanisms import four_bar
 from kinetree.errors import ArgumentError
 
 ROBOT = kt.load("ur5")
@@ -219,15 +220,23 @@ def test_interrupted(every):
         (lambda: kt.scan(STEP, CARRIED, record=["q", "q"]), "record has a name twice"),
         (lambda: kt.scan(STEP, ["q"]), "carried takes a dict"),
         (lambda: kt.scan(ROBOT.jacobian, {}), "options that must be chosen first"),
-        (lambda: kt.scan(STEP, CARRIED)(1, 2), "tau, dt missing"),
+        (lambda: kt.scan(STEP, CARRIED)(1, 2), "needs tau and dt too"),
         (lambda: kt.scan(STEP, CARRIED)(*[np.zeros(6)] * 3, 1e-3), "say how many: steps=1000"),
         (lambda: kt.scan(STEP, CARRIED)(*[np.zeros(6)] * 3, 1e-3, steps=-1), "steps is a whole number"),
         (lambda: kt.scan(STEP, CARRIED)(*[np.zeros(6)] * 3, 1e-3, steps=5, every=0), "every is a whole number"),
-        (lambda: kt.scan(STEP, CARRIED)(*[np.zeros(6)] * 3, 1e-3, 4, 5), "takes 4 arguments"),
-        (lambda: kt.scan(STEP, CARRIED)(*[np.zeros(6)] * 3, dt=1e-3, q=0, steps=5), "q is given twice"),
-        (lambda: kt.scan(STEP, CARRIED)(*[np.zeros(6)] * 3, dz=1e-3, steps=5), "no input 'dz'"),
+        (lambda: kt.scan(STEP, CARRIED)(*[np.zeros(6)] * 3, 1e-3, 4, 5), "got 6 positional arguments"),
+        (lambda: kt.scan(STEP, CARRIED)(*[np.zeros(6)] * 3, dt=1e-3, q=0, steps=5), "got q twice"),
+        (lambda: kt.scan(STEP, CARRIED)(*[np.zeros(6)] * 3, dz=1e-3, steps=5), "no argument 'dz'"),
         (lambda: kt.scan(STEP, CARRIED)(np.zeros(5), *[np.zeros(6)] * 2, 1e-3, steps=5), r"q has shape \(5,\)"),
-        (lambda: kt.scan(STEP, CARRIED)("q", *[np.zeros(6)] * 2, 1e-3, steps=5), "no arrays of numbers"),
+        (lambda: kt.scan(STEP, CARRIED)(*[np.zeros(6)] * 3, 1e-3, steps=5, out=0), "has no argument out"),
+        (
+            lambda: kt.scan(STEP, CARRIED, per_step=["tau"])(*[np.zeros(6)] * 3, 1e-3, steps=5),
+            r"tau has one value, it takes \(..., steps, 6\)",
+        ),
+        (
+            lambda: kt.scan(STEP, CARRIED)("q", *[np.zeros(6)] * 2, 1e-3, steps=5),
+            "q has dtype <U1, which is not a real number",
+        ),
         (
             lambda: kt.scan(STEP, CARRIED)(np.zeros((2, 6)), np.zeros((3, 6)), np.zeros(6), 1e-3, steps=5),
             "do not fit together",
@@ -254,3 +263,12 @@ def test_arrays_in_any_form_are_read_right():
         assert np.array_equal(rollout(other, other, tau, 1e-3)[0].q, wanted.q)
     with pytest.raises(ArgumentError, match="v has masked entries"):
         rollout(x, np.ma.masked_less(x, 0.0), tau, 1e-3)
+
+
+def test_numbers_that_an_input_may_not_hold_are_refused():
+    mech = four_bar().mech
+    rollout = kt.scan(mech.step, {"q": "q", "v": "v"})
+    with pytest.raises(ArgumentError, match="active holds 2"):
+        rollout(
+            np.zeros(mech.nv), *[np.zeros(mech.nv)] * 2, 1e-3, steps=2, active=np.full(len(mech.constraint_names), 2.0)
+        )

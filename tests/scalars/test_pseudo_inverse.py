@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kinetree.scalars.pseudo_inverse import PseudoInverse
+from kinetree.scalars.factorization import PseudoInverse
 
 Array = np.ndarray[Any, Any]
 

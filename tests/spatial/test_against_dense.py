@@ -26,7 +26,7 @@ from kinetree.spatial import (
     Vec3,
     at_rest,
 )
-from kinetree.spatial.motion import centripetal
+from kinetree.spatial.vector import centripetal
 
 SEEDS = range(5)
 

@@ -9,7 +9,7 @@ import pytest
 
 from helpers.kernels import run_batch, run_single
 from kinetree.graph import Port
-from kinetree.graph.interpret import interpret
+from kinetree.graph.ops import interpret
 from kinetree.tracing.tracer import Tracer
 
 

@@ -12,10 +12,10 @@ from helpers.kernels import run_batch, run_single, same_bits, small_regions
 from helpers.programs import traced
 from kinetree.graph import Graph
 from kinetree.graph.graph import EXACT
-from kinetree.graph.interpret import interpret
+from kinetree.graph.ops import interpret
 from kinetree.graph.verify import verify
 from kinetree.passes import PASSES, optimize
-from kinetree.tracing.exact_expr import ExactExpr, recast
+from kinetree.tracing.expr import ExactExpr, recast
 
 robot = kt.load("panda")
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")

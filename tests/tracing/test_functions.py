@@ -7,9 +7,9 @@ import pytest
 
 import kinetree as kt
 from kinetree.graph import Port
-from kinetree.graph.digest import digest
-from kinetree.graph.interpret import interpret
+from kinetree.graph.graph import digest
 from kinetree.graph.listing import listing
+from kinetree.graph.ops import interpret
 from kinetree.runtime import Function, FunctionSpec
 from kinetree.scalars.functions import select_less
 from kinetree.tracing.arrays import traced_array

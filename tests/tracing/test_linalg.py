@@ -9,7 +9,7 @@ import pytest
 import kinetree as kt
 from kinetree.errors import ArgumentError
 from kinetree.graph import Port
-from kinetree.graph.digest import digest
+from kinetree.graph.graph import digest
 from kinetree.runtime import Function, FunctionSpec
 from kinetree.tracing.arrays import traced_array
 from kinetree.tracing.tracer import Tracer

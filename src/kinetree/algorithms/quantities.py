@@ -16,8 +16,8 @@ from kinetree.algorithms.recursions.tree import (
 from kinetree.algorithms.registry import Matrix, Vector, algorithm
 from kinetree.errors import ModelError
 from kinetree.model import WORLD, Model
+from kinetree.model.edit import regrouped
 from kinetree.model.model import BodyState
-from kinetree.model.regroup import regrouped
 from kinetree.scalars.functions import is_zero
 from kinetree.scalars.linalg import transposed
 from kinetree.spatial import Force, Inertia, Mat3, Motion, Scalar, Sym3, Transform, Vec3

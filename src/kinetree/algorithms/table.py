@@ -52,7 +52,7 @@ class Algorithm(NamedTuple):
     """Fixed when a function is compiled; names of joints reach the page as a tuple in the order of the joints."""
     outputs: Mapping[str, Shape]
     joint_space: bool
-    """Whether inertias count through M(q) and h(q, v) alone, as they do in the regrouped model (`model.regroup`)."""
+    """Whether inertias count through M(q) and h(q, v) alone, as they do in the regrouped model (`regrouped`)."""
     ranges: Mapping[str, Range]
     """The numbers that inputs may hold; others may hold all."""
     group: Group | None = None

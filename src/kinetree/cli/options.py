@@ -109,7 +109,7 @@ def add_json(command: argparse.ArgumentParser) -> None:
 
 def add_terms(group: Any) -> None:
     """Add what is estimated of the joints."""
-    from kinetree.identification.parameters.terms import TERMS
+    from kinetree.identification.parameters.regressor import TERMS
 
     usual = "armature,damping,friction"
     text = f"what joints do: {', '.join(TERMS)}, of all joints or some; none for inertias alone ({usual})"

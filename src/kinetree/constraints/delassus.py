@@ -12,11 +12,10 @@ from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.types import Row
 from kinetree.glossary.symbols import Matrix, Vector
 from kinetree.lazy import cached_property
-from kinetree.scalars.factorization import Factored
+from kinetree.scalars.factorization import UNROLLED, Factored
 from kinetree.scalars.functions import is_zero, select_less, sqrt
 from kinetree.scalars.linalg import dot, plus, transposed
 from kinetree.scalars.loops import map_columns, recording
-from kinetree.scalars.pseudo_inverse import UNROLLED
 from kinetree.spatial import Scalar
 
 TERMS = 3

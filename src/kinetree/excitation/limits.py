@@ -24,16 +24,15 @@ def _fraction(name: str, given: Any) -> float:
     return float(given)
 
 
-def _function(name: str, given: Any) -> Any:
-    if not callable(given):
-        raise ArgumentError(f"{name} takes a function of configurations (n, nq), not {given!r}")
-    return given
+def _only(fits: Callable[[Any], bool], wanted: str) -> Callable[[str, Any], Any]:
+    """Return the check that a value is of a kind."""
 
+    def check(name: str, given: Any) -> Any:
+        if not fits(given):
+            raise ArgumentError(f"{name} takes {wanted}, not {given!r}")
+        return given
 
-def _boxes(name: str, given: Any) -> Any:
-    if not isinstance(given, Mapping):
-        raise ArgumentError(f"{name} takes a dict of boxes (2, 3) by the names of frames, not {given!r}")
-    return given
+    return check
 
 
 class Limits(NamedTuple):
@@ -75,7 +74,7 @@ class MotionLimits:
     )
     boxes: Mapping[str, ArrayLike] = option(
         default_factory=dict,
-        check=_boxes,
+        check=_only(lambda x: isinstance(x, Mapping), "a dict of boxes (2, 3) by the names of frames"),
         read=read_box,
         metavar="FRAME=X0,X1,Y0,Y1,Z0,Z1",
         help="by names of frames, the least and the greatest coordinates (2, 3) that their origins may have in the "
@@ -83,7 +82,7 @@ class MotionLimits:
     )
     free: Callable[[Array], ArrayLike] | None = option(
         default=None,
-        check=_function,
+        check=_only(callable, "a function of configurations (n, nq)"),
         help="from configurations (n, nq) to which are free of collisions (n,): True, or a distance above zero. It is "
         "asked at some hundred configurations of each motion that is tried, and on a fine grid in the end",
     )
@@ -110,16 +109,11 @@ class MotionLimits:
             raise ArgumentError(
                 f"{listed(narrow)} cannot move: its lower limit is not below the upper one; hold it still"
             )
-        rates = (
-            by_joint("acceleration", self.acceleration, robot)
-            if self.acceleration is not None
-            else np.full(robot.nv, np.inf)
-        )
         return Limits(
             (lower + upper) / 2.0,
             self.fraction * (upper - lower) / 2.0,
             self.fraction * velocity,
-            rates,
+            by_joint("acceleration", {} if self.acceleration is None else self.acceleration, robot),
             self.fraction * limits.given(robot.effort_limits),
             {frame: _box(robot, frame, box) for frame, box in self.boxes.items()},
         )
@@ -149,10 +143,8 @@ def _box(robot: Robot, frame: str, box: ArrayLike) -> tuple[Array, Array]:
     corners = real_array(f"the box of {frame!r}", box, 2, 3, batch=False)
     if not (corners[0] < corners[1]).all():
         raise ArgumentError(f"the box of {frame!r} is its least and its greatest x, y and z; {box!r} was given")
-    middle, half = np.zeros(3), np.full(3, np.inf)
-    for k, (low, high) in enumerate(corners.T):
-        if np.isfinite(low) and np.isfinite(high):
-            middle[k], half[k] = (low + high) / 2.0, (high - low) / 2.0
-        elif np.isfinite(low) or np.isfinite(high):
-            raise ArgumentError(f"the box of {frame!r} is open to one side: give a far number in the place of inf")
-    return middle, half
+    open_to = np.isinf(corners)
+    if (open_to[0] != open_to[1]).any():
+        raise ArgumentError(f"the box of {frame!r} is open to one side: give a far number in the place of inf")
+    low, high = np.where(open_to, 0.0, corners)
+    return (low + high) / 2.0, np.where(open_to[0], np.inf, (high - low) / 2.0)

@@ -15,8 +15,8 @@ from kinetree.excitation.search import BARRIERS, Search, beginning, still
 from kinetree.excitation.series import Series
 from kinetree.identification.equations import RegressionModel
 from kinetree.identification.parameters.base import BaseParameters, base_parameters
-from kinetree.identification.parameters.terms import JointTerms
-from kinetree.identification.threads import on_one_thread
+from kinetree.identification.parameters.regressor import JointTerms
+from kinetree.identification.triangle import on_one_thread
 from kinetree.motions.trajectory import Trajectory
 from kinetree.options import given
 from kinetree.robot import limits as robot_limits
@@ -221,15 +221,13 @@ def _judge(free: Callable[[Array], ArrayLike], whole: Array, at: list[int]) -> F
 
 
 def _noise(robot: Robot, noise: float | ArrayLike | Mapping[str, float] | None) -> Array:
-    found = (
-        PART_OF_EFFORT * robot_limits.given(robot.effort_limits) if noise is None else by_joint("noise", noise, robot)
-    )
-    missing = [name for name, s in zip(robot.v_names, found, strict=True) if not np.isfinite(s)]
-    if missing:
+    usual = PART_OF_EFFORT * robot_limits.given(robot.effort_limits)
+    found = by_joint("noise", usual if noise is None else noise, robot)
+    if missing := [name for name, s in zip(robot.v_names, found, strict=True) if not np.isfinite(s)]:
         raise ArgumentError(
             f"{listed(missing)}: nothing says how noisy the force is; give noise={{{missing[0]!r}: 0.5}}"
         )
-    return np.asarray(found, dtype=np.float64)
+    return found
 
 
 def _continued(problem: Problem, inside: Array, first: int, initial: Any, robot: Robot) -> Array:

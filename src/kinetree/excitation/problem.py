@@ -67,26 +67,18 @@ class Problem:
         criterion: str,
         free: Free | None = None,
     ) -> None:
-        self.free = free
         self.rows, self.robot, self.series, self.limits, self.noise = rows, rows.robot, series, limits, noise
-        self.criterion = CRITERIA[criterion]
-        self.nodes = series.nodes()
+        self.criterion, self.free, self.nodes = CRITERIA[criterion], free, series.nodes()
         self.basis = series.basis(self.nodes.t)
-        centre = np.zeros((3, self.robot.nv))
-        centre[0] = limits.middle
-        self._centre, self._width = centre, (limits.half, limits.velocity, limits.acceleration)
         self._at = np.concatenate([np.full(len(c), k) for k, c in enumerate(rows.pattern)]).astype(int)
         self._columns = np.concatenate(rows.pattern).astype(int)
         self._smooth = SLIDING * limits.velocity
-        self._limited = bool(np.isfinite(limits.effort).any())
+        self._boxes = np.hstack([np.zeros((2, 0)), *limits.boxes.values()])
 
     # -- information --------------------------------------------------------------------------------------------
 
     def _criterion(self, state: State) -> tuple[float, Array, Array]:
-        """Return the criterion of one period, its gradient with respect to the information, and the regressor.
-
-        The regressor is in units of the noise.
-        """
+        """Return the criterion of a record, its gradient by the information, and the regressor by the noise."""
         entries = self.rows.base.rows(*state, direction=self._direction(state[1])) / self.noise[self._at]
         A = np.zeros((len(entries), self.robot.nv, self.rows.dimension))
         A[:, self._at, self._columns] = entries
@@ -112,10 +104,8 @@ class Problem:
 
     def frames(self, q: Array) -> Array:
         """Return positions of the frames in boxes, in parts of those (n, 3 boxes)."""
-        if not self.limits.boxes:
-            return np.zeros((len(q), 0))
-        middle, half = np.hstack(list(self.limits.boxes.values()))
-        return np.asarray((self._places(q) - middle) / half)
+        middle, half = self._boxes
+        return np.asarray((self._places(q) - middle) / half) if self.limits.boxes else np.zeros((len(q), 0))
 
     @cached_property
     def _places(self) -> Function:
@@ -136,54 +126,53 @@ class Problem:
     def _place_rates(self) -> Function:
         return rates(self._places)
 
-    def _linear(self, state: State) -> list[Array]:
-        parts = zip(state, self._centre, self._width, strict=True)
-        return [(x - centre) / (width * self.nodes.bound) for x, centre, width in parts]
+    def _linear(self, state: State) -> list[tuple[Array, Array]]:
+        """Return positions, speeds and accelerations in parts of their limits, and these (n, nv)."""
+        limits, zero = self.limits, np.zeros(self.robot.nv)
+        widths = [w * self.nodes.bound for w in (limits.half, limits.velocity, limits.acceleration)]
+        return [((x - c) / w, w) for x, c, w in zip(state, (limits.middle, zero, zero), widths, strict=True)]
 
     def _near(self, state: State) -> list[Array]:
         """Return the derivatives of the barrier by q, v and a (n, nv) each."""
-        found = [_pushed(u) / (w * self.nodes.bound) for u, w in zip(self._linear(state), self._width, strict=True)]
-        if self._limited:
+        found = [_pushed(u) / w for u, w in self._linear(state)]
+        if np.isfinite(self.limits.effort).any():
             weights = _pushed(self.forces(state) / SAFE) / (SAFE * self.limits.effort)
             found = [x + y for x, y in zip(found, slopes(self._force_rates, state, weights), strict=True)]
         if self.limits.boxes:
-            half = np.hstack(list(self.limits.boxes.values()))[1]
-            weights = _pushed(self.frames(state[0]) / SAFE) / (SAFE * half)
+            weights = _pushed(self.frames(state[0]) / SAFE) / (SAFE * self._boxes[1])
             found[0] += slopes(self._place_rates, state[:1], weights)[0]
         return found
 
     # -- both ---------------------------------------------------------------------------------------------------
 
-    def state(self, X: Array) -> State:
-        """Return q, v and a at the nodes."""
+    def _state(self, X: Array) -> tuple[State, State]:
+        """Return q, v and a at the nodes, and at those that are recorded."""
         q, v, a = (B @ X.T for B in self.basis)
-        return q, v, a
+        at = self.nodes.periodic
+        return (q, v, a), (q[at], v[at], a[at])
 
     def point(self, X: Array) -> Point:
         """Return the criterion and the barrier."""
-        state = self.state(X)
+        state, recorded = self._state(X)
         if self.free is not None and not self.free(state[0]).all():
             return Point(np.inf, np.inf, False)
-        near = [*self._linear(state), self.forces(state) / SAFE, self.frames(state[0]) / SAFE]
-        value, _, _ = self._criterion(self._recorded(state))
+        near = [*(u for u, _ in self._linear(state)), self.forces(state) / SAFE, self.frames(state[0]) / SAFE]
         inside = all(np.abs(u).max(initial=0.0) < CLOSEST for u in near)
-        return Point(value, sum(_barrier(u) for u in near), inside)
+        return Point(self._criterion(recorded)[0], sum(map(_barrier, near)), inside)
 
     def gradients(self, X: Array) -> tuple[Array, Array]:
         """Return the gradients (nv, size) of the criterion and the barrier: exact."""
-        state, part = self.state(X), self.nodes.periodic
-        told, near = self._told(self._recorded(state)), self._near(state)
-        return (
-            sum((g.T @ B[part] for g, B in zip(told, self.basis, strict=True)), np.zeros_like(X)),
-            sum((g.T @ B for g, B in zip(near, self.basis, strict=True)), np.zeros_like(X)),
-        )
+        state, recorded = self._state(X)
+        told = [g.T @ B[self.nodes.periodic] for g, B in zip(self._told(recorded), self.basis, strict=True)]
+        near = [g.T @ B for g, B in zip(self._near(state), self.basis, strict=True)]
+        return np.asarray(sum(told)), np.asarray(sum(near))
 
     def curvature(self, X: Array) -> Array:
         """Return second derivatives (nv, size, size) of the barrier of positions, speeds and accelerations, bounded."""
         total = np.zeros((*X.shape, X.shape[1]))
-        for u, w, B in zip(self._linear(self.state(X)), self._width, self.basis, strict=True):
+        for (u, w), B in zip(self._linear(self._state(X)[0]), self.basis, strict=True):
             slack = np.maximum(1.0 - u * u, NEAR)
-            curved = 2.0 * (1.0 + u * u) / (slack * w * self.nodes.bound) ** 2 / len(u)
+            curved = 2.0 * (1.0 + u * u) / (slack * w) ** 2 / len(u)
             total += np.einsum("ik,ij,il->kjl", curved, B, B, optimize=True)
         return total
 
@@ -193,10 +182,6 @@ class Problem:
         if self.free is not None and not self.free(q).all():
             return False
         return all(np.abs(u).max(initial=0.0) <= 1.0 for u in (self.forces((q, v, a)), self.frames(q)))
-
-    def _recorded(self, state: State) -> State:
-        q, v, a = (x[self.nodes.periodic] for x in state)
-        return q, v, a
 
 
 def _barrier(u: Array) -> float:

@@ -11,12 +11,12 @@ from kinetree.errors import ArgumentError, listed
 from kinetree.excitation.problem import Problem
 from kinetree.excitation.search import Found
 from kinetree.identification.equations import RegressionModel
-from kinetree.identification.estimators.contract import Prior, solve
-from kinetree.identification.nonlinear import UNIDENTIFIABLE
+from kinetree.identification.estimators.contract import Prior, deviations, solve
 from kinetree.identification.parameters.base import BaseParameters
-from kinetree.identification.samples import Samples
-from kinetree.identification.threads import one_thread
+from kinetree.identification.parameters.regressor import smooth_sign
+from kinetree.identification.triangle import one_thread
 from kinetree.lazy import cached_property
+from kinetree.logs.samples import Samples
 from kinetree.motions.paths import Sample
 from kinetree.motions.trajectory import Trajectory
 from kinetree.tables import Cells, number
@@ -93,29 +93,24 @@ class Excitation:
         return self.trajectory[first:last]
 
     @cached_property
-    def _information(self) -> Array:
+    def _expected(self) -> tuple[Array, Array, Array]:
         motion, i, k = self.recorded, self.q_index, self.v_index
-        moved = Samples(motion.q[:, i], motion.v[:, k], motion.a[:, k], motion.tau[:, k])
-        return _information(self.base, moved, self.noise)
-
-    @cached_property
-    def _expected(self) -> tuple[Array, Array]:
-        return _expected(self._information)
+        return _expected(self.base, motion.q[:, i], motion.v[:, k], motion.a[:, k], motion.tau[:, k], self.noise)
 
     @property
     def covariance(self) -> Array:
         """Of the base parameters (n, n), the inverse of Fisher's information."""
-        return self._expected[0]
+        return self._expected[1]
 
     @property
     def std(self) -> Array:
         """Standard deviations of the base parameters (n,) to expect, infinite of unidentifiable ones."""
-        return self._expected[1]
+        return self._expected[2]
 
     @property
     def condition(self) -> float:
         """Condition number of the regressor of the record, in units of the noise."""
-        return float(np.linalg.cond(self._information))
+        return float(np.linalg.cond(self._expected[0]))
 
     @property
     def held(self) -> tuple[str, ...]:
@@ -153,7 +148,7 @@ class Excitation:
         noise = np.full(self.robot.nv, np.inf)
         noise[self.v_index] = self.noise
         motion = self.recorded
-        return _expected(_information(base, Samples(motion.q, motion.v, motion.a, motion.tau), noise))[1]
+        return _expected(base, motion.q, motion.v, motion.a, motion.tau, noise)[2]
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write `trajectory` to a CSV, NPZ or Parquet: see `Trajectory.save`. Read again, it can be continued."""
@@ -192,21 +187,13 @@ class Excitation:
     def __repr__(self) -> str:
         return f"<Excitation of {self.robot.name!r}: {self.series.duration:g} s, {self.base.dimension} base parameters>"
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: x for name, x in self.__dict__.items() if name not in ("trajectory", "_information", "_expected")}
 
-
-def _information(base: BaseParameters, motion: Samples, noise: Array) -> Array:
-    """Return A with ``AᵀA`` the information of a record: its regressor's triangular factors, in units of the noise."""
-    v = np.asarray(motion.v)
+def _expected(
+    base: BaseParameters, q: Array, v: Array, a: Array, tau: Array, noise: Array
+) -> tuple[Array, Array, Array]:
+    """Return what a record tells: A with ``AᵀA`` its information, the covariance (n, n) and the deviations (n,)."""
+    record, n = Samples(q, v, a, tau, direction=smooth_sign(v, base.smoothing)), base.dimension
     with one_thread():
-        factors = RegressionModel(base).factors(motion._replace(direction=v / np.sqrt(v * v + base.smoothing**2)))
-        return factors.stacked(noise)[0]
-
-
-def _expected(A: Array) -> tuple[Array, Array]:
-    """Return the covariance (n, n) of parameters with this information, and their standard deviations (n,)."""
-    n = A.shape[1]
+        A, _ = RegressionModel(base).factors(record).stacked(noise)
     _, covariance, null = solve(A, np.zeros(len(A)), Prior(np.zeros(n), np.full(n, np.inf)))
-    none = np.abs(null).max(axis=0, initial=0.0) > UNIDENTIFIABLE
-    return covariance, np.where(none, np.inf, np.sqrt(np.diag(covariance)))
+    return A, covariance, deviations(covariance, null)

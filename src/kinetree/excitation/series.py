@@ -92,43 +92,32 @@ class Series:
         """How many coefficients each joint has: where it rests, its mean, those of cosines and of sines."""
         return 2 + 2 * self.harmonics
 
-    def basis(self, t: Array) -> tuple[Array, Array, Array]:
-        """Return position, velocity and acceleration at times t (n,) for each coefficient: three (n, size) arrays."""
-        end = self.ramp + self.periods * self.period
-        starts, stops = t < self.ramp, t > end
-        B = self._fourier(t - self.ramp)
-        at_zero = [x[0] for x in self._fourier(np.zeros(1))]
-        for there, since, sign in ((starts, t, 1.0), (stops, self.duration - t, -1.0)):
-            for row, found in zip(B, self._ramp(since[there], at_zero, sign), strict=True):
-                row[there] = found
+    def basis(self, t: Array) -> Array:
+        """Return position, velocity and acceleration at times t (n,) for each coefficient: (3, n, size)."""
+        B, at_zero = self._fourier(t - self.ramp), self._fourier(np.zeros(1))[:, 0]
+        starts, stops = t < self.ramp, t > self.ramp + self.periods * self.period
+        B[:, starts] = self._ramp(t[starts], at_zero, 1.0)
+        B[:, stops] = self._ramp(self.duration - t[stops], at_zero, -1.0)
         return B
 
-    def _fourier(self, t: Array) -> tuple[Array, Array, Array]:
+    def _fourier(self, t: Array) -> Array:
         w = 2.0 * math.pi / self.period * np.arange(1, self.harmonics + 1)
         cos, sin = np.cos(np.outer(t, w)), np.sin(np.outer(t, w))
-        fixed = np.zeros((len(t), 2))
-        mean = np.tile([0.0, 1.0], (len(t), 1))
-        return (
-            np.hstack([mean, cos, sin]),
-            np.hstack([fixed, -w * sin, w * cos]),
-            np.hstack([fixed, -w * w * cos, -w * w * sin]),
-        )
+        B = np.zeros((3, len(t), self.size))
+        B[0, :, 1] = 1.0
+        for k, derivatives in enumerate(((cos, sin), (-sin, cos), (-cos, -sin))):
+            B[k, :, 2:] = np.hstack([w**k * x for x in derivatives])
+        return B
 
-    def _ramp(self, t: Array, to: list[Array], sign: float) -> tuple[Array, Array, Array]:
-        """Return the rows of a ramp at times t since it rests, to the periodic motion at its beginning.
-
-        With a negative sign time goes backwards.
-        """
+    def _ramp(self, t: Array, to: Array, sign: float) -> Array:
+        """Return the rows at times t since it rests, on the way to the periodic motion; time may go backwards."""
         h, rest = self.ramp, np.eye(1, self.size)[0]
-        left = 1.0 - t / h
-        found = []
+        ends, found = (rest - to[0], -sign * h * to[1], h * h * to[2]), np.zeros((3, len(t), self.size))
         for k in range(3):
-            place, velocity, acceleration = (
-                np.outer((-sign / h) ** k * Polynomial(p).deriv(k)(left), x)
-                for p, x in zip(_POWERS, (rest - to[0], -sign * h * to[1], h * h * to[2]), strict=True)
-            )
-            found.append(place + velocity + acceleration + (to[0] if k == 0 else 0.0))
-        return found[0], found[1], found[2]
+            for p, x in zip(_POWERS, ends, strict=True):
+                found[k] += np.outer((-sign / h) ** k * Polynomial(p).deriv(k)(1.0 - t / h), x)
+        found[0] += to[0]
+        return found
 
     def nodes(self) -> Nodes:
         """Return where limits are looked at, and what is true between.

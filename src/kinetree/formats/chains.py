@@ -14,8 +14,7 @@ from kinetree.errors import ModelError, warn_user
 from kinetree.formats.xml import rpy_rotation
 from kinetree.joints import Helical, Joint, Mimic, Prismatic, Revolute
 from kinetree.model import GRAVITY, NO_LIMITS, JointLimits, Model, ModelBuilder
-from kinetree.model.checks import Pose
-from kinetree.model.physical import about_com, check_inertias
+from kinetree.model.checks import Pose, about_com, check_inertias
 from kinetree.signatures import told
 from kinetree.spatial import Inertia, Transform
 from kinetree.spatial.numpy_matrices import adjoint, inverse, skew

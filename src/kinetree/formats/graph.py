@@ -13,8 +13,7 @@ from kinetree.joints import Joint
 from kinetree.model import GRAVITY, NO_LIMITS, JointLimits, JointSpring, Model, ModelBuilder
 from kinetree.model.body import NO_SPRING, WORLD
 from kinetree.model.checks import Pose as Placement
-from kinetree.model.checks import TooLargeError
-from kinetree.model.physical import check_inertias, inertia_defect, is_body
+from kinetree.model.checks import TooLargeError, check_inertias, inertia_defect, is_body
 from kinetree.model.tree import Edge, cycles, root_link
 from kinetree.spatial import GeneralRotation, Inertia, Mat3, Sym3, Transform
 

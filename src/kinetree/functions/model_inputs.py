@@ -13,7 +13,7 @@ from kinetree.functions.parameters import with_required
 from kinetree.glossary.symbols import shape_of
 from kinetree.graph import Port
 from kinetree.model import WORLD, Body, Model
-from kinetree.model.regroup import regrouped
+from kinetree.model.edit import regrouped
 from kinetree.runtime.function import Function
 from kinetree.runtime.options import Value
 from kinetree.runtime.spec import FunctionSpec, Variant, check_names, describe_shape
@@ -253,7 +253,7 @@ def _check_effect(results: Any, given: Mapping[ModelInput, Sequence[Any]], name:
 
 def traced(spec: FunctionSpec) -> FunctionSpec:
     """Return the spec with its program, which is its identity too: source text would not show what a closure holds."""
-    from kinetree.graph.digest import digest
+    from kinetree.graph.graph import digest
 
     with context.outside():
         program = spec.trace(Variant((), (), "float64"))

@@ -155,7 +155,7 @@ def _behaviour_of_constraint(model: Model, constraint: Any) -> bytes:
 def _traced(entries: Callable[..., list[Any]], **lengths: int) -> bytes:
     """Return a hash of what this makes of arguments of these lengths."""
     with importing:
-        from kinetree.graph.digest import digest
+        from kinetree.graph.graph import digest
         from kinetree.tracing.tracer import Tracer
 
     tracer = Tracer()

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from kinetree.graph import Program
-from kinetree.graph.digest import digest
-from kinetree.graph.interpret import interpret
+from kinetree.graph.graph import digest
+from kinetree.graph.ops import interpret
 from kinetree.passes.tangents import pushed, tangent
 from kinetree.runtime.function import Function
 from kinetree.runtime.spec import Arguments, FunctionSpec, Variant

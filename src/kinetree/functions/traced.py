@@ -26,18 +26,16 @@ from kinetree.functions.parameters import Shapes, parameters_of, with_required
 from kinetree.functions.wrenches import named_wrenches
 from kinetree.glossary.symbols import shape_of_name, text_of_name
 from kinetree.graph import Port
-from kinetree.graph.digest import digest
+from kinetree.graph.graph import digest
 from kinetree.model import Model
 from kinetree.runtime.cache import source_digest
 from kinetree.runtime.function import Function
 from kinetree.runtime.options import Value, plain
-from kinetree.runtime.results import is_field
-from kinetree.runtime.spec import FunctionSpec, check_names
+from kinetree.runtime.spec import FunctionSpec, check_names, is_field
 from kinetree.tracing import context
 from kinetree.tracing.arrays import traced_array
 from kinetree.tracing.condition import Condition
-from kinetree.tracing.exact_expr import ExactExpr, recast
-from kinetree.tracing.expr import Expr
+from kinetree.tracing.expr import ExactExpr, Expr, recast
 from kinetree.tracing.tracer import Tracer, flatten
 
 Options = tuple[tuple[str, Value], ...]

@@ -91,8 +91,7 @@ def _is_traced(wrench: Any) -> bool:
 
 def _as_the_robots(wrench: Any) -> Any:
     """Return traced scalars as those of a robot's function, whose arithmetic is simplified, not as a user's."""
-    from kinetree.tracing.exact_expr import recast
-    from kinetree.tracing.expr import Expr
+    from kinetree.tracing.expr import Expr, recast
 
     relaxed = np.empty(wrench.size, dtype=object)
     relaxed[:] = [recast(x, Expr) for x in wrench.flat]

@@ -282,10 +282,7 @@ def defined(kind: str, names: Iterable[str], definitions: Mapping[str, T]) -> di
 
 
 def symbol_of_name(name: str) -> str | None:
-    """Return the symbol that a user's argument is by its name, None if it is none.
-
-    These are q, v, a and tau, also with a suffix, and b, f_ext, t and dt.
-    """
+    """Return the symbol of an argument: q, v, a, tau, also with a suffix, b, f_ext, t, dt; None if it is none."""
     first = name.partition("_")[0]
     return name if name in ("b", "f_ext", "t", "dt") else first if first in ("q", "v", "a", "tau") else None
 

@@ -87,10 +87,7 @@ def find() -> Layout | None:
 
 
 def enable_vectorcall(kind: type) -> None:
-    """Let instances of a subclass of `functools.partial` be called as quickly as those of the class itself.
-
-    From Python 3.12 on that is so for every subclass without a ``__call__`` of its own; in 3.11 it takes a flag.
-    """
+    """Let a subclass of `functools.partial` be called as quickly as that: in Python 3.11 it takes a flag."""
     flags_at = object.__basicsize__ + 8 + 18 * 8  # PyTypeObject.tp_flags
     if sys.version_info < (3, 12) and find() is not None:
         known = (int, functools.partial, kind)

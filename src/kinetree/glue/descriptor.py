@@ -124,10 +124,7 @@ def address(array: Array) -> int:
 
 
 def key(narrow: bool, optional: Sequence[int], codes: Sequence[int]) -> int:
-    """Return the key of a variant: whether it is float32, which optional inputs are given, the codes of its options.
-
-    A code of -1, below all others, makes a key that no variant has.
-    """
+    """Return the key of a variant; a code of -1, below all others, makes a key that no variant has."""
     given = sum(1 << k for k in optional)
     chosen = sum(code << (OPTION_SHIFT + OPTION_BITS * j) for j, code in enumerate(codes))
     return int(narrow) + (given << OPTIONAL_SHIFT) + chosen

@@ -6,6 +6,7 @@ its arguments, so the ids are in topological order and nothing here recurses.
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import math
 from collections import Counter
@@ -31,20 +32,7 @@ _OPAQUE = Node("", ())
 class Graph:
     """An arena of interned nodes: `graph.node(...)` returns the id of an equal node if there is one.
 
-    Attributes
-    ----------
-    nodes : list of Node
-    relaxed : list of Node
-        The nodes as patterns see them, those of folding and of the passes: an exact node is an operation of no name.
-
-    Examples
-    --------
-    >>> g = Graph()
-    >>> x = g.node("input", (), (0, 0))
-    >>> g.node("mul", (x, x)) == g.node("mul", (x, x))
-    True
-    >>> g[g.node("mul", (x, x))]
-    Node(op='mul', args=(0, 0), payload=None)
+    `relaxed` are the nodes as patterns of folding and passes see them: an exact node is an operation of no name.
     """
 
     __slots__ = ("_ids", "inner", "nodes", "relaxed")
@@ -52,7 +40,7 @@ class Graph:
     def __init__(self) -> None:
         self.nodes: list[Node] = []
         self.relaxed: list[Node] = []
-        self.inner: Any = None  # the graph of a loop's body while that is traced (see `kinetree.tracing.nesting`)
+        self.inner: Any = None  # the graph of a loop's body while that is traced (see `kinetree.tracing.loops`)
         self._ids: dict[Node, int] = {}
 
     def node(self, op: str, args: tuple[int, ...] = (), payload: Any = None) -> int:
@@ -150,3 +138,16 @@ class Program:
         """Return how many times each live node is an argument or an output entry."""
         arguments = (self.graph.nodes[i].args for i in self.schedule())
         return Counter(itertools.chain(self.roots(), itertools.chain.from_iterable(arguments)))
+
+
+def digest(program: Program) -> bytes:
+    """Return a SHA-256 of the live nodes in their order, the ports and the results, with all bits of constants."""
+    number: dict[int, int] = {}
+    h = hashlib.sha256(repr((program.inputs, program.outputs)).encode())
+    for i in program.schedule():
+        op, args, payload = program.graph[i]
+        shown = payload.hex() if isinstance(payload, float) else repr(payload)
+        number[i] = len(number)
+        h.update(f"{op} {[number[a] for a in args]} {shown}\n".encode())
+    h.update(repr([[number[i] for i in entries] for entries in program.results]).encode())
+    return h.digest()

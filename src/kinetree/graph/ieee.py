@@ -82,10 +82,7 @@ def pow2(n: float) -> float:
 
 
 def exponent(a: float) -> float:
-    """Return the n of ``a = m·2ⁿ`` with m in [√½, √2), for a positive normal number.
-
-    It is -1023 for zero and subnormal numbers and 1024 for infinity; elsewhere what the bits give.
-    """
+    """Return the n of ``a = m·2ⁿ`` with m in [√½, √2), for a positive normal number; elsewhere what the bits give."""
     return float((_bits(a) + TO_SQRT_2 >> 52 & 4095) - 1023)
 
 

@@ -42,13 +42,7 @@ def listing(program: Program) -> str:
 
 
 def entry_name(port: Port, entry: int) -> str:
-    """Return the name of one entry of an array, from its row-major position.
-
-    Examples
-    --------
-    >>> entry_name(Port("M", (7, 7)), 9)
-    'M[1, 2]'
-    """
+    """Return the name of one entry of an array, from its row-major position: ``M[1, 2]``."""
     if not port.shape:
         return port.name
     return f"{port.name}[{', '.join(str(int(k)) for k in np.unravel_index(entry, port.shape))}]"

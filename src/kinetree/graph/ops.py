@@ -1,4 +1,4 @@
-"""The table of operations: one row each, with all that is known of it.
+"""The table of operations: one row each, with all that is known of it; and the reference interpreter, which runs it.
 
 To add an operation, add a row here and its spelling to each backend that supports it.
 """
@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from kinetree.derivatives import PARTIALS, Formula
+from kinetree.errors import ArgumentError
 from kinetree.graph import elementary, exact, fold, ieee
 from kinetree.graph.graph import EXACT, Graph, Program
 
@@ -182,3 +184,21 @@ OPS: dict[str, Op] = {
         _elementary("fmod", np.fmod, "=!", 25),
     )
 }
+
+
+def interpret(program: Program, inputs: Mapping[str, ArrayLike] | Sequence[ArrayLike]) -> list[NDArray[np.float64]]:
+    """Return the outputs of the program for one state; an array for each port, by name or in order, may be flat."""
+    arrays = [inputs[port.name] for port in program.inputs] if isinstance(inputs, Mapping) else list(inputs)
+    if len(arrays) != len(program.inputs):
+        raise ArgumentError(f"the program has {len(program.inputs)} inputs, not {len(arrays)}")
+    entries: list[list[float]] = []
+    for port, array in zip(program.inputs, arrays, strict=True):
+        flat = np.asarray(array, dtype=np.float64).ravel()
+        if flat.size != port.size:
+            raise ArgumentError(f"input {port.name!r} has {flat.size} entries, not the {port.size} of {port.shape}")
+        entries.append(flat.tolist())
+    results = iter(run(program, entries))
+    return [
+        np.array([next(results) for _ in range(port.size)], dtype=np.float64).reshape(port.shape)
+        for port in program.outputs
+    ]

@@ -15,8 +15,7 @@ from kinetree.identification.fit import Fit, HeldLoad
 from kinetree.identification.identify import identify
 from kinetree.identification.nonlinear import MotorConstants
 from kinetree.identification.parameters.base import BaseParameters, base_parameters
-from kinetree.identification.payload import Payload, holding, identify_payload
-from kinetree.identification.payload_tracker import PayloadTracker
+from kinetree.identification.payload import Payload, PayloadTracker, holding, identify_payload
 from kinetree.identification.validation import Validation, correlated, cross_validate, validate
 from kinetree.logs.findings import Finding, Findings, LogWarning
 from kinetree.logs.preparation import prepare, sliding_direction

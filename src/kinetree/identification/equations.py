@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from copy import copy
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -10,10 +10,10 @@ import numpy as np
 
 from kinetree.errors import ArgumentError
 from kinetree.identification.parameters.base import BaseParameters
-from kinetree.identification.parameters.regressor import massless, movers, pattern, regressor_of_body
-from kinetree.identification.parameters.terms import smooth_sign
+from kinetree.identification.parameters.regressor import massless, movers, pattern, regressor_of_body, smooth_sign
 from kinetree.identification.samples import LONGEST, is_motion, motion_of, parts, pieces
 from kinetree.identification.triangle import Triangle
+from kinetree.lazy import cached_property
 from kinetree.logs.samples import Cutoff, Samples
 from kinetree.robot import Robot
 from kinetree.validation import Array
@@ -21,10 +21,6 @@ from kinetree.validation import Array
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from kinetree.identification.estimators.contract import Equations, Estimator, Prior, Solution
-
-Weights = Callable[[list[Array], Array], Array]
-"""From rows and what they add up to (n, nv) to their factors (n, nv)."""
 
 EXACT = 1e-13
 """Residuals below this, relative to the forces, are rounding."""
@@ -49,22 +45,16 @@ class KnownMass(NamedTuple):
         return np.asarray(Y * np.broadcast_to(held, len(Y))[:, None, None])
 
 
-def loads_of(robot: Robot, log: Any) -> tuple[KnownMass, ...]:
+def loads_in(robot: Robot, log: Any) -> tuple[KnownMass, ...]:
     """Return the loads of a log, each once; what makes motions when it is read is not asked for them."""
-    if is_motion(log):
-        return loads_in(robot, [motion_of(log)])
-    each = (loads_of(robot, part) for part in (log if isinstance(log, list | tuple) else ()))
-    return tuple(dict.fromkeys(load for own in each for load in own))
-
-
-def loads_in(robot: Robot, motions: Iterable[Samples]) -> tuple[KnownMass, ...]:
-    """Return the loads of motions, each once."""
     found: dict[KnownMass, None] = {}
-    for motion in motions:
-        if motion.held is not None:
-            every = np.reshape(np.asarray(motion.held, dtype=float), (-1, robot.nb))
-            for body in np.flatnonzero(every.any(axis=0)).tolist():
-                found |= dict.fromkeys(KnownMass(body, float(m)) for m in np.unique(every[:, body]) if m)
+    if not is_motion(log):
+        for part in log if isinstance(log, list | tuple) else ():
+            found |= dict.fromkeys(loads_in(robot, part))
+    elif (held := motion_of(log).held) is not None:
+        every = np.reshape(np.asarray(held, dtype=float), (-1, robot.nb))
+        for body in np.flatnonzero(every.any(axis=0)).tolist():
+            found |= dict.fromkeys(KnownMass(body, float(m)) for m in np.unique(every[:, body]) if m)
     return tuple(found)
 
 
@@ -114,9 +104,8 @@ class RegressionModel:
 
     def columns(self, piece: Samples) -> list[Array]:
         """Return the rows (n, columns) of each entry of v."""
-        direction = {} if piece.direction is None else {"direction": piece.direction}
-        speeds = [] if self.stribeck_speed is None else [self.stribeck_speed]
-        flat = self.base.rows(piece.q, piece.v, piece.a, *speeds, **direction)
+        further = {"direction": piece.direction, "stribeck_speed": self.stribeck_speed}
+        flat = self.base.rows(piece.q, piece.v, piece.a, **{name: x for name, x in further.items() if x is not None})
         rows = [flat[:, i:j] for i, j in zip(self._ends[:-1], self._ends[1:], strict=True)]
         for load in self.loads:
             Y = load.columns(self.robot, piece)[:, :, 1:]
@@ -126,42 +115,32 @@ class RegressionModel:
 
     def known(self, piece: Samples) -> Array | None:
         """Return the joint forces (n, nv) that are known: of what is not estimated, of wrenches and of loads."""
-        load = self._of_loads(piece)
-        if self.rest is None and piece.f_ext is None:
-            return load
-        own = known_forces(self.rest or massless(self.robot), piece)
-        return own if load is None else own + load
-
-    def _of_loads(self, piece: Samples) -> Array | None:
-        """Return what is known of the forces (n, nv) of what was held."""
-        if piece.held is None:
-            return None if piece.load is None else np.asarray(piece.load)
-        if {*loads_in(self.robot, [piece])} - {*self.loads}:
+        forces = [] if piece.load is None else [piece.load]
+        if piece.held is not None and {*loads_in(self.robot, piece)} - {*self.loads}:
             raise ArgumentError(
                 "a load is known by its mass alone, and the rest of it was not estimated: give the log to `identify` "
                 "as a list of motions, not as what makes them; or give its whole inertia to "
                 "kinetree.identification.holding"
             )
-        own = [load.columns(self.robot, piece)[:, :, 0] * load.mass for load in self.loads]
-        return np.asarray(np.sum(own if piece.load is None else [piece.load, *own], axis=0))
+        if piece.held is not None:
+            forces += [load.columns(self.robot, piece)[:, :, 0] * load.mass for load in self.loads]
+        if self.rest is not None or piece.f_ext is not None:
+            forces.append(known_forces(self.rest or massless(self.robot), piece))
+        return np.asarray(sum(forces[1:], forces[0])) if forces else None
+
+    def motion(self, given: Samples) -> Samples:
+        """Return a motion as the equations take it; friction has to change sign around the same speed."""
+        self.cutoffs |= set() if given.cutoff is None else {given.cutoff}
+        if given.smoothing is not None and self.smoothing not in (None, given.smoothing):
+            raise ArgumentError(
+                f"the samples were prepared with smoothing={given.smoothing:g}, and {self.smoothing:g} is asked for: "
+                "give both the same"
+            )
+        return given
 
     def pieces(self, log: Any) -> Iterator[Samples]:
-        """Yield the samples of a log in pieces.
-
-        Raises
-        ------
-        ArgumentError
-            If friction of the samples changes sign around another speed.
-        """
-        for part in parts(log):
-            speed, cutoff = motion_of(part).smoothing, motion_of(part).cutoff
-            self.cutoffs |= set() if cutoff is None else {cutoff}
-            if speed is not None and self.smoothing not in (None, speed):
-                raise ArgumentError(
-                    f"the samples were prepared with smoothing={speed:g}, and {self.smoothing:g} is asked for: "
-                    "give both the same"
-                )
-            yield from pieces(self.robot, part)
+        """Return the samples of a log in pieces."""
+        return pieces(self.robot, map(self.motion, parts(log)))
 
     def masked(self, piece: Samples) -> tuple[list[Array], Array]:
         """Return the same as `of`, with zeros in the equations of forces that were not measured, and of friction's."""
@@ -177,28 +156,14 @@ class RegressionModel:
         """Yield the rows of each entry of v and what they add up to, piece by piece: zeros of forces not measured."""
         yield from map(self.masked, self.pieces(log))
 
-    def factors(self, log: Any, weights: Weights | None = None) -> QRFactors:
-        """Return the triangular factors of all rows, perhaps weighted, of which only a piece is in memory at once.
-
-        Raises
-        ------
-        ArgumentError
-            If a row is not finite.
-        """
+    def factors(self, log: Any) -> QRFactors:
+        """Return the triangular factors of all rows, of which only a piece is in memory at once."""
         found = QRFactors(self)
         for rows, tau in self.equations(log):
-            found.add(rows, tau, None if weights is None else weights(rows, tau))
+            found.add(rows, tau)
         if not all(np.isfinite(R).all() for R in found.R):
             raise ArgumentError("the regressor is not finite at some sample: look at columns of your own")
         return found
-
-    def first(self, log: Any) -> QRFactors:
-        """Return the factors of the equations as they are before there is an estimate."""
-        return self.factors(log)
-
-    def fitted(self, by: Estimator, equations: Equations, prior: Prior) -> tuple[Equations, Solution]:
-        """Return an estimate, and the equations that it is of."""
-        return equations, by.fit(equations, prior)
 
     def at(self, values: Array) -> RegressionModel:
         """Return the equations whose residuals at these values are those of the model, linear about them or not."""
@@ -209,23 +174,14 @@ class RegressionModel:
         whole = np.append(values, np.zeros(self.dimension - len(values)))
         return np.stack([Y @ whole[columns] for Y, columns in zip(rows, self.pattern, strict=True)], axis=-1)
 
-    def residual(self, rows: list[Array], tau: Array, values: Array) -> Array:
-        """Return ``τ − Y π`` (n, nv) of some samples."""
-        return np.asarray(tau - self.predicted(rows, values))
-
     def residuals(self, log: Any, values: Array) -> Iterator[Array]:
-        """Yield the residuals (n, nv), piece by piece."""
-        for rows, tau in self.equations(log):
-            yield self.residual(rows, tau, values)
-
-    def residuals_of_motions(self, log: Any, values: Array) -> Iterator[Array]:
-        """Yield the residuals (n, nv) of each motion, of its first `LONGEST` samples, until there are `ENOUGH`."""
+        """Yield ``τ − Y π`` (n, nv) of each motion, of its first `LONGEST` samples, until there are `ENOUGH`."""
         total = 0
         for part in parts(log):
             seen, count = [], 0
-            for e in self.residuals(part, values):
-                seen.append(e)
-                count += len(e)
+            for rows, tau in self.equations(part):
+                seen.append(tau - self.predicted(rows, values))
+                count += len(tau)
                 if count >= LONGEST:
                     break
             if count:
@@ -238,27 +194,18 @@ class RegressionModel:
 class QRFactors:
     """R of a QR factorization of ``[Y_k | τ_k]`` for each entry k of v: all that least squares need.
 
-    Attributes
-    ----------
-    R : list of (m_k + 1, m_k + 1) arrays
-    count : int
-        Number of samples.
-    counts : (nv,) array
-        Of those at which the force was measured, and is not friction at rest.
-    total : (nv,) array
-        Sums of the weights.
+    There are `count` samples, of which `counts` (nv,) have a force that was measured, and is not friction at rest;
+    `total` (nv,) are sums of the squared weights.
     """
 
     def __init__(self, rows: RegressionModel) -> None:
         self.pattern, self.dimension, self.count = rows.pattern, rows.dimension, 0
         self._triangles = [Triangle(len(columns) + 1) for columns in rows.pattern]
-        self._given: list[Array] | None = None
-        self._stack: tuple[Array, Array, NDArray[np.intp]] | None = None
         self.counts, self.total, self._sum, self._squares = np.zeros((4, len(rows.pattern)))
 
-    def add(self, rows: list[Array], tau: Array, weights: Array | None) -> None:
-        """Add some samples."""
-        self.count, self._stack = self.count + len(tau), None
+    def add(self, rows: list[Array], tau: Array, weights: Array | None = None) -> None:
+        """Add some samples, perhaps with weights (n, nv); it is done before anything is asked for."""
+        self.count += len(tau)
         self._sum += tau.sum(axis=0)
         self._squares += (tau * tau).sum(axis=0)
         for k, (triangle, Y) in enumerate(zip(self._triangles, rows, strict=True)):
@@ -273,20 +220,25 @@ class QRFactors:
                 block *= weights[:, k, None]
             triangle.add(block)
 
-    @property
+    @cached_property
     def R(self) -> list[Array]:
-        """The triangular factors."""
-        return [triangle.R for triangle in self._triangles] if self._given is None else self._given
+        """The triangular factors, (m_k + 1, m_k + 1) or fewer rows."""
+        return [triangle.R for triangle in self._triangles]
 
-    def with_factors(
-        self, R: list[Array], rows: RegressionModel | None = None, sizes: Array | float = 1.0
-    ) -> QRFactors:
-        """Return the same with other triangular factors, perhaps of other rows, and forces in other units (nv,)."""
+    @cached_property
+    def _stacked(self) -> tuple[Array, Array, NDArray[np.intp]]:
+        joints = np.repeat(np.arange(len(self.R)), [len(R) for R in self.R])
+        A = np.zeros((len(joints), self.dimension))
+        for k, (R, columns) in enumerate(zip(self.R, self.pattern, strict=True)):
+            A[np.ix_(joints == k, columns)] = R[:, :-1]
+        return A, np.concatenate([R[:, -1] for R in self.R]), joints
+
+    def with_factors(self, R: list[Array], sizes: Array | float = 1.0) -> QRFactors:
+        """Return the same with other triangular factors, and forces in other units (nv,)."""
         other = copy(self)
-        other._given, other._stack = list(R), None
         other._sum, other._squares = self._sum * sizes, self._squares * sizes**2
-        if rows is not None:
-            other.pattern, other.dimension = rows.pattern, rows.dimension
+        vars(other).pop("_stacked", None)
+        vars(other)["R"] = R
         return other
 
     @property
@@ -307,29 +259,18 @@ class QRFactors:
     @property
     def joints(self) -> NDArray[np.intp]:
         """The joint of each row of `stacked`."""
-        return self._equations()[2]
+        return self._stacked[2]
 
     def stacked(self, scales: Array) -> tuple[Array, Array]:
         """Return A and b of ``A π = b`` with the rows of each joint divided by its scale."""
-        A, b, joints = self._equations()
+        A, b, joints = self._stacked
         return A / scales[joints, None], b / scales[joints]
 
     def squares(self, values: Array) -> Array:
         """Return the sums of squared residuals (nv,)."""
-        A, b, _ = self._equations()
+        A, b, _ = self._stacked
         return self.by_joint((A @ values - b) ** 2)
 
     def by_joint(self, x: Array) -> Array:
         """Return the sums (nv,) over the rows of each joint."""
         return np.asarray(np.bincount(self.joints, x, len(self.pattern)), dtype=np.float64)
-
-    def _equations(self) -> tuple[Array, Array, NDArray[np.intp]]:
-        """Return A, b and the joint of each row."""
-        if self._stack is None:
-            factors = self.R
-            joints = np.repeat(np.arange(len(factors)), [len(R) for R in factors])
-            A = np.zeros((len(joints), self.dimension))
-            for k, (R, columns) in enumerate(zip(factors, self.pattern, strict=True)):
-                A[np.ix_(joints == k, columns)] = R[:, :-1]
-            self._stack = A, np.concatenate([R[:, -1] for R in factors]), joints
-        return self._stack

@@ -10,8 +10,9 @@ import numpy as np
 from kinetree.identification.bodies.newton import Consistent
 from kinetree.identification.equations import NINE, QRFactors, RegressionModel
 from kinetree.identification.estimators import Solution
-from kinetree.identification.nonlinear import UNIDENTIFIABLE, Nonlinear
-from kinetree.lazy import cached_property, lazy_methods
+from kinetree.identification.nonlinear import Nonlinear
+from kinetree.identification.signatures import ReportAndValidation
+from kinetree.lazy import cached_property, lazy_method
 from kinetree.logs.findings import Findings
 from kinetree.signatures import told
 from kinetree.tables import Cells, number
@@ -22,11 +23,6 @@ if TYPE_CHECKING:
     from rich.console import JustifyMethod
 
     from kinetree import Robot  # with all methods
-    from kinetree.identification import report as pages
-    from kinetree.identification import validation
-else:
-    pages = lazy_methods("kinetree.identification.report", told)
-    validation = lazy_methods("kinetree.identification.validation", told)
 
 RENAMED = {"residual": "validate(log)", "untold": "unidentifiable"}
 
@@ -59,7 +55,7 @@ class HeldLoad(NamedTuple):
         return f"load of {number(self.mass)} kg on {self.link}: centre of mass at {number(x)}, {number(y)}, {number(z)}"
 
 
-class Fit:
+class Fit(ReportAndValidation):
     """Estimated parameters of a robot, with their uncertainty: the result of `Robot.identify`.
 
     Attributes
@@ -99,10 +95,10 @@ class Fit:
     """
 
     checks = Findings()
-    report = pages.report
-    validate = validation.validate
 
-    if not TYPE_CHECKING:
+    if not TYPE_CHECKING:  # of modules above, imported at first use
+        report = lazy_method("kinetree.identification.report", "report", told)
+        validate = lazy_method("kinetree.identification.validation", "validate", told)
 
         def __getattr__(self, name):
             if name in RENAMED:
@@ -121,10 +117,13 @@ class Fit:
         if isinstance(rows, Nonlinear):
             self.motor_constants = rows.motor_constants(solution, self.consistent_values)
             self.stribeck_std = rows.speed_deviations(solution)
-        self._solution = solution
-        parts = np.abs(solution.unidentifiable).max(axis=0, initial=0.0)
-        std = np.where(parts > UNIDENTIFIABLE, np.inf, np.sqrt(np.diag(solution.covariance)))
-        self.std, self.held_loads = std[:n], _held(rows, solution, std, self.consistent_values)
+        self._solution, self.std = solution, solution.std[:n]
+        self.held_loads: tuple[HeldLoad, ...] = ()
+        if rows.loads:
+            columns = solution.values[n:], solution.std[n:], solution.others(self.consistent_values)
+            nines = zip(*(x[: NINE * len(rows.loads)].reshape(-1, NINE) for x in columns), strict=True)
+            names, each = rows.robot.body_names, zip(rows.loads, nines, strict=True)
+            self.held_loads = tuple(HeldLoad(names[load.body], load.mass, *nine) for load, nine in each)
 
     @property
     def unidentifiable(self) -> tuple[str, ...]:
@@ -196,39 +195,33 @@ class Fit:
 
     def of_joints(self) -> dict[str, list[float | None]]:
         """Return what was estimated of joints beside base parameters, for each entry of v, None where it was not."""
-        out: dict[str, list[float | None]] = {}
+        columns: dict[str, dict[str, float]] = {}
+        v_names = self.base.robot.v_names
         if (found := self.motor_constants) is not None:
             for name, own in (("motor_constant", found.values), ("motor_constant_std", found.std)):
-                by_joint = dict(zip(found.joints, own.tolist(), strict=True))
-                out[name] = [by_joint.get(joint) for joint in self.base.robot.v_names]
+                columns[name] = dict(zip(found.joints, own.tolist(), strict=True))
         if self.stribeck_std is not None and self.stribeck_speed is not None:
-            estimated = [("stribeck", k) in self.base.places for k in range(len(self.stribeck_std))]
+            sliding = [k for term, k in self.base.places if term == "stribeck"]
             for name, own in (("stribeck_speed", self.stribeck_speed), ("stribeck_std", self.stribeck_std)):
-                out[name] = [x if there else None for x, there in zip(own.tolist(), estimated, strict=True)]
-        return out
+                columns[name] = {v_names[k]: float(own[k]) for k in sliding}
+        return {name: [own.get(joint) for joint in v_names] for name, own in columns.items()}
 
     def to_dict(self) -> dict[str, Any]:
         """Return what was estimated, for JSON: of joints, of base parameters, and of loads."""
-        of_joints = {
-            "noise": self.noise.tolist(),
-            "correlation_time": self.correlation_time.tolist(),
-            **self.of_joints(),
-        }
-        names = ("parameter", "estimate", "std", "before", "consistent")
-        columns = self.base.combinations, self.values, self.std, self.base.of(), self.consistent_values
-        loads = [x._asdict() | {"values": x.values.tolist(), "std": x.std.tolist()} for x in self.held_loads]
-        for x in loads:
-            del x["consistent"]
+        noise, times = self.noise.tolist(), self.correlation_time.tolist()
+        joints = {"name": self.base.robot.v_names, "noise": noise, "correlation_time": times, **self.of_joints()}
+        numbers = self.values, self.std, self.base.of(), self.consistent_values
+        columns = ("parameter", "estimate", "std", "before", "consistent"), (self.base.combinations, *numbers)
         return {
             "robot": self.base.robot.name,
             "samples": self.count,
-            "joints": [
-                {"name": name} | {key: own[k] for key, own in of_joints.items()}
-                for k, name in enumerate(self.base.robot.v_names)
-            ],
-            "parameters": [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)],
+            "joints": [dict(zip(joints, row, strict=True)) for row in zip(*joints.values(), strict=True)],
+            "parameters": [dict(zip(columns[0], row, strict=True)) for row in zip(*columns[1], strict=True)],
             "unidentifiable": list(self.unidentifiable),
-            "held_loads": loads,
+            "held_loads": [
+                {"link": x.link, "mass": x.mass, "values": x.values.tolist(), "std": x.std.tolist()}
+                for x in self.held_loads
+            ],
         }
 
     def __str__(self) -> str:
@@ -247,14 +240,3 @@ class Fit:
 
     def __repr__(self) -> str:
         return f"<Fit of {self.base.robot.name!r}: {self.base.dimension} base parameters from {self.count} samples>"
-
-
-def _held(rows: RegressionModel, solution: Solution, std: Array, consistent_values: Array) -> tuple[HeldLoad, ...]:
-    """Return what was estimated of loads whose masses alone were known."""
-    if not rows.loads:
-        return ()
-    n = rows.base.dimension
-    columns = solution.values[n:], std[n:], solution.others(consistent_values)
-    nines = zip(*(x[: NINE * len(rows.loads)].reshape(-1, NINE) for x in columns), strict=True)
-    names = rows.robot.body_names
-    return tuple(HeldLoad(names[load.body], load.mass, *nine) for load, nine in zip(rows.loads, nines, strict=True))

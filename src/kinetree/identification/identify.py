@@ -14,15 +14,15 @@ from kinetree.identification.bodies.nearest import Bodies
 from kinetree.identification.bodies.newton import Consistent
 from kinetree.identification.checks import evidence
 from kinetree.identification.checks.registry import run_checks
-from kinetree.identification.equations import NINE, RegressionModel, loads_of
-from kinetree.identification.estimators import Equations, Estimator, LeastSquares, Prior
+from kinetree.identification.equations import NINE, RegressionModel, loads_in
+from kinetree.identification.estimators import Equations, Estimator, LeastSquares, Prior, Solution
 from kinetree.identification.fit import Fit
 from kinetree.identification.mechanisms import ClosedLog, MechanismModel, check_constraints
-from kinetree.identification.nonlinear import Given, Nonlinear, motors_of
+from kinetree.identification.nonlinear import Given, Motors, Nonlinear, motors_of
 from kinetree.identification.parameters.base import BaseParameters, base_parameters
-from kinetree.identification.parameters.terms import JointTerms
+from kinetree.identification.parameters.regressor import JointTerms
 from kinetree.identification.samples import as_log, once_and_again
-from kinetree.identification.threads import on_one_thread
+from kinetree.identification.triangle import on_one_thread
 from kinetree.logs.findings import Findings
 from kinetree.logs.samples import Filter, of_joints
 from kinetree.robot import Robot
@@ -123,7 +123,10 @@ def identify(
     mech, robot = (None, robot) if isinstance(robot, Robot) else (robot, robot.tree)
     if robot.nv == 0:
         raise ArgumentError(f"{robot.name} has no joint that moves: there is nothing to identify")
-    _check_values(by, bodies)
+    if not hasattr(by, "fit") or isinstance(by, type):
+        raise ArgumentError(f"by is {by!r}, it must be an estimator, such as Robust()")
+    if not isinstance(bodies, Bodies | None):
+        raise ArgumentError(f"bodies is {bodies!r}, it must be Bodies(…), or None")
     base = _base(robot, terms, smoothing, tolerance)
     motors = motors_of(robot, motor_constants) if motor_constants else {}
     speeds = None if stribeck_speed is None else of_joints(robot, "stribeck_speed", stribeck_speed)
@@ -134,13 +137,13 @@ def identify(
         )
     log = as_log(log, filter, check=check)
     model = _model(mech, base, speeds, motors, log)
-    (log, again), prior = once_and_again(log), prior_of(base, known or {})
+    (log, again), prior = once_and_again(log), _prior(base, known or {}, NINE * len(model.loads))
     found = Findings()
     if check:
         currents = [robot.v_names[k] for k in motors]
         seen = evidence.seen(robot, again if mech is None else ClosedLog(mech, again), currents)
         found = run_checks("samples" if mech is None else "closed", seen).enforce()
-    factors = model.first(log)
+    factors = model.factors(log)
     if (left := factors.counts.sum()) < model.dimension:
         still = ((factors.counts > 0) & (factors.counts < factors.count)).any()
         way = ", or a lower speed of standing, above which more of them are" if still else ""
@@ -151,35 +154,29 @@ def identify(
     if check and mech is None:
         plain = RegressionModel(base, model.stribeck_speed, model.loads)
         found += run_checks("equations", evidence.Examined(seen, plain, factors, by.exact_motion)).enforce()
-    prior = prior.wider(np.zeros(NINE * len(model.loads)), np.full(NINE * len(model.loads), np.inf))
-    nearest = None if bodies is None else (lambda solution: bodies.nearest(base, solution).parameters)
-    equations, solution = model.fitted(by, Equations(model, again, factors, nearest), prior)
-    near = Consistent(base.representative(solution.values[: base.dimension]), np.nan)
-    if bodies is not None:
-        near = bodies.nearest(base, solution)
-    fit = Fit(model, equations.factors, solution, near)
+
+    def nearest(solution: Solution) -> Consistent:
+        if bodies is None:
+            return Consistent(base.representative(solution.values[: base.dimension]), np.nan)
+        return bodies.nearest(base, solution)
+
+    equations = Equations(model, again, factors, nearest)
+    if isinstance(model, Nonlinear):
+        equations, solution = model.fitted(by, equations, prior)
+    else:
+        solution = by.fit(equations, prior)
+    fit = Fit(model, equations.factors, solution, nearest(solution))
     if check:
-        result = evidence.Estimated(base, equations.factors, solution, near.parameters, fit.motor_constants)
+        result = evidence.Estimated(base, equations.factors, solution, fit.parameters, fit.motor_constants)
         found += run_checks("estimate", result).enforce() if by.exact_motion else ()
         found += run_checks("bodies", result).enforce() if bodies is not None else ()
     fit.checks = found
     return fit
 
 
-def _check_values(by: Any, bodies: Any) -> None:
-    """Raise `ArgumentError` where something else is given than a value of the kind that is asked for."""
-    for name, given, fits, like in (
-        ("by", by, hasattr(by, "fit") and not isinstance(by, type), "an estimator, such as Robust()"),
-        ("bodies", bodies, bodies is None or isinstance(bodies, Bodies), "Bodies(…), or None"),
-    ):
-        if not fits:
-            raise ArgumentError(f"{name} is {given!r}, it must be {like}")
-
-
 def _base(
     robot: Robot, terms: JointTerms | BaseParameters, smoothing: float | None, tolerance: float
 ) -> BaseParameters:
-    """Return the base parameters with these terms."""
     if not isinstance(terms, BaseParameters):
         return base_parameters(robot, terms, smoothing=smoothing, tolerance=tolerance)
     if terms.robot != robot or smoothing is not None:
@@ -187,15 +184,9 @@ def _base(
     return terms
 
 
-def _model(
-    mech: Mechanism | None,
-    base: BaseParameters,
-    speeds: Any,
-    motors: Mapping[int, tuple[float, float]],
-    log: Any,
-) -> RegressionModel:
+def _model(mech: Mechanism | None, base: BaseParameters, speeds: Any, motors: Motors, log: Any) -> RegressionModel:
     """Return what makes equations of samples."""
-    loads, sliding = loads_of(base.robot, log), "stribeck" in base.joint_terms
+    loads, sliding = loads_in(base.robot, log), "stribeck" in base.joint_terms
     if speeds is not None and not sliding:
         raise ArgumentError('stribeck_speed is given without "stribeck" among the joint terms')
     nonlinear = bool(motors) or (sliding and speeds is None)
@@ -210,6 +201,20 @@ def _model(
     return MechanismModel(mech, base, speeds)
 
 
+def _prior(base: BaseParameters, known: Mapping[str, float], further: int) -> Prior:
+    """Return what is known before, by the names of base parameters; nothing of so many further ones."""
+    values, deviations = np.append(base.of(), np.zeros(further)), np.full(base.dimension + further, np.inf)
+    if not isinstance(known, Mapping):
+        raise ArgumentError(f"known is {known!r}: give standard deviations by names, {{'damping of joint1': 0.1}}")
+    for name, s in known.items():
+        if name not in base.names:
+            raise ArgumentError(_not_known(base, name))
+        if not (isinstance(s, Real) and s >= 0.0):
+            raise ArgumentError(f"known[{name!r}] is {s!r}: a standard deviation is a number, and cannot be negative")
+        deviations[base.names.index(name)] = s
+    return Prior(values, deviations)
+
+
 def _not_known(base: BaseParameters, name: str) -> str:
     """Return why nothing can be known of a parameter of this name."""
     if name not in base.all_names:
@@ -221,17 +226,3 @@ def _not_known(base: BaseParameters, name: str) -> str:
         f"{name!r} is identifiable only together with others, in {listed(parts, 3)}: give what is known of these; by "
         "itself it stays near this robot's, as the spread of Bodies says"
     )
-
-
-def prior_of(base: BaseParameters, known: Mapping[str, float]) -> Prior:
-    """Return what is known before, by the names of base parameters."""
-    deviations = np.full(base.dimension, np.inf)
-    if not isinstance(known, Mapping):
-        raise ArgumentError(f"known is {known!r}: give standard deviations by names, {{'damping of joint1': 0.1}}")
-    for name, s in known.items():
-        if name not in base.names:
-            raise ArgumentError(_not_known(base, name))
-        if not (isinstance(s, Real) and s >= 0.0):
-            raise ArgumentError(f"known[{name!r}] is {s!r}: a standard deviation is a number, and cannot be negative")
-        deviations[base.names.index(name)] = s
-    return Prior(base.of(), deviations)

@@ -16,7 +16,7 @@ import numpy as np
 
 from kinetree.errors import ArgumentError, listed
 from kinetree.identification.equations import RegressionModel
-from kinetree.identification.samples import motion_of, parts
+from kinetree.identification.samples import parts
 from kinetree.logs.findings import Found, of_joints
 from kinetree.logs.samples import Samples
 from kinetree.robot.mechanism_positions import check_closed
@@ -50,10 +50,9 @@ class MechanismModel(RegressionModel):
         every, none = np.arange(base.dimension), np.arange(0)
         self.pattern = [every if k in self._independent else none for k in range(mech.nv)]
 
-    def pieces(self, log: Any) -> Iterator[Samples]:
-        """Yield the samples of a log in pieces, of closed configurations."""
-        for part in parts(log):
-            yield from super().pieces(closed(self.mech, part))
+    def motion(self, given: Samples) -> Samples:
+        """Return a motion of closed configurations."""
+        return super().motion(closed(self.mech, given))
 
     def masked(self, piece: Samples) -> tuple[list[Array], Array]:
         """Return the rows and what they add up to, zeros where a joint that takes part stands still."""
@@ -98,13 +97,9 @@ def check_constraints(mech: Mechanism) -> None:
 
 
 class ClosedLog:
-    """A log whose motions are those of a closed mechanism, without the forces of joints that none drives.
+    """A log of the motions of a closed mechanism, without the forces of joints that none drives.
 
-    Attributes
-    ----------
-    apart : (nv,) array
-        How far the closed configurations are from the recorded ones: root mean squares (rad, m), of the motion where
-        they are most.
+    `apart` (nv,) are root mean squares (rad, m) from the recorded configurations, in the motion where they are largest.
     """
 
     def __init__(self, mech: Mechanism, log: Any) -> None:
@@ -114,7 +109,7 @@ class ClosedLog:
         """Yield the motions."""
         for part in parts(self._log):
             motion = closed(self.mech, part)
-            way = self.mech.tree.difference(motion_of(part).q, motion.q).reshape(-1, self.mech.nv)
+            way = self.mech.tree.difference(part.q, motion.q).reshape(-1, self.mech.nv)
             self.apart = np.maximum(self.apart, np.sqrt((way * way).sum(axis=0) / max(1, len(way))))
             yield motion._replace(tau=np.where(driven(self.mech), np.asarray(motion.tau, dtype=float), np.nan))
 
@@ -130,17 +125,9 @@ def open_loops(at: Seen) -> Iterator[Found]:
     yield from of_joints(mech.tree.v_names, apart > OPEN * units, text, apart=apart)
 
 
-def closed(mech: Mechanism, part: Any) -> Samples:
-    """Return a motion in which all constraints hold, next to the recorded one.
-
-    Velocities and accelerations are those that the independent ones make.
-
-    Raises
-    ------
-    ArgumentError
-        If positions were not measured; if the mechanism cannot be closed.
-    """
-    motion, tree = motion_of(part), mech.tree
+def closed(mech: Mechanism, motion: Samples) -> Samples:
+    """Return the motion next to a recorded one in which all constraints hold, with rates of the independent ones."""
+    tree = mech.tree
     q = real_array("q", motion.q, tree.nq)
     lost: Array = np.isnan(q.reshape(-1, tree.nq)).sum(axis=0)
     if lost.any():

@@ -14,7 +14,7 @@ squares in two stages.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -24,9 +24,9 @@ import numpy as np
 from kinetree.errors import ArgumentError, KinetreeError, listed, unknown_name
 from kinetree.identification.equations import KnownMass, QRFactors, RegressionModel
 from kinetree.identification.estimators import Equations, Estimator, LeastSquares, Prior, Solution
-from kinetree.identification.estimators.contract import solve
+from kinetree.identification.estimators.contract import UNIDENTIFIABLE, solve
 from kinetree.identification.parameters.base import BaseParameters
-from kinetree.identification.parameters.terms import TERMS, JointMotion, smooth_sign
+from kinetree.identification.parameters.regressor import TERMS, JointMotion, smooth_sign
 from kinetree.identification.samples import pieces
 from kinetree.logs.samples import Samples
 from kinetree.robot import Robot
@@ -39,9 +39,6 @@ STEPS, WHOLE_STEPS = 50, 10
 STILL, MOVED = 1e-12, 1e-2
 """Convergence: changes relative to the size, or in standard deviations."""
 
-UNIDENTIFIABLE = 1e-3
-"""A parameter with such a part, relative to its effect, in a direction that changes no force is unidentifiable."""
-
 SPEEDS_TRIED, SLOWEST = 13, 0.01
 """How many Stribeck speeds are tried for the start, since there are local minima, and the part of a joint's greatest
 speed that the slowest is; the fastest is all of it."""
@@ -51,6 +48,10 @@ FARTHEST = 1.0
 
 Given = str | Sequence[str] | Mapping[str, tuple[float, float] | None]
 """Joints with unknown motor constants: "all"; names; or by name a value and its standard deviation, or None."""
+
+
+Motors = Mapping[int, tuple[float, float]]
+"""What is known of unknown motor constants, a value and its deviation, by the entry of v."""
 
 
 class MotorConstants(NamedTuple):
@@ -77,8 +78,8 @@ class MotorConstants(NamedTuple):
         return "motor constants: " + ", ".join(f"{name} {number(x)} ± {number(s, 2)}" for name, x, s in each)
 
 
-def motors_of(robot: Robot, given: Given) -> dict[int, tuple[float, float]]:
-    """Return what is known of each unknown motor constant, a value and its deviation, by its entry of v."""
+def motors_of(robot: Robot, given: Given) -> Motors:
+    """Return what is known of each unknown motor constant."""
     model, found = robot.model, dict[int, tuple[float, float]]()
     actuated = {body.joint_name: [k for k in body.v_index if k in model.actuated] for body in model.leading}
     if isinstance(given, str) and given != "all":
@@ -104,31 +105,24 @@ def motors_of(robot: Robot, given: Given) -> dict[int, tuple[float, float]]:
 class Nonlinear(RegressionModel):
     """Equations with further parameters, the logarithms of speeds and motor constants, linear about an estimate.
 
-    Before there is an estimate, the rows are ``[Y, r]``, and the right-hand sides what was recorded.
-
-    Parameters
-    ----------
-    base : BaseParameters
-    stribeck_speed : (nv,) array, optional
-        If not given they are estimated, of the joints with the term "stribeck".
-    loads : sequence of KnownMass
-    motors : mapping of int to (float, float)
-        Of `motors_of`.
+    Before there is one, rows are ``[Y, D, r]``, D the slopes by the logarithm of the speed, and right-hand sides are
+    what was recorded. Speeds that are not given are estimated, of the joints with the term "stribeck"; what is known
+    of motor constants is as of `motors_of`.
     """
 
     about: Array | None = None
     """The estimate."""
 
+    tried: Array | None = None
+    """Speeds (j, nv), whose columns are in the place of D."""
+
     def __init__(
-        self,
-        base: BaseParameters,
-        stribeck_speed: Array | None,
-        loads: Sequence[KnownMass],
-        motors: Mapping[int, tuple[float, float]],
+        self, base: BaseParameters, stribeck_speed: Array | None, loads: Sequence[KnownMass], motors: Motors
     ) -> None:
         super().__init__(base, stribeck_speed, loads)
         sliding = [] if stribeck_speed is not None else sorted(k for term, k in base.places if term == "stribeck")
-        n, self.motors, self.linear = self.dimension, motors, self.pattern
+        n = self.linear_dimension = self.dimension
+        self.motors, self.linear = motors, self.pattern
         self.speed = {k: n + j for j, k in enumerate(sliding)}
         self.constant = {k: n + len(sliding) + j for j, k in enumerate(motors)}
         self.coefficient = {k: base.independent.index(base.places["stribeck", k]) for k in sliding}
@@ -136,42 +130,34 @@ class Nonlinear(RegressionModel):
         own = [[at[k] for at in (self.speed, self.constant) if k in at] for k in range(self.robot.nv)]
         self.pattern = [np.append(x, np.array(y, int)) for x, y in zip(self.linear, own, strict=True)]
 
-    @property
-    def linear_dimension(self) -> int:
-        """How many parameters are linear: they are the first."""
-        return self.dimension - len(self.speed) - len(self.constant)
-
     def of(self, piece: Samples) -> tuple[list[Array], Array]:
         """Return the rows (n, columns) of each entry of v, and what they add up to (n, nv)."""
-        slope = TERMS["stribeck"].slope
-        assert slope is not None
-        raw, right = self.raw(piece, lambda k, at: slope(at(self.stribeck_speed[k])))  # type: ignore[index]
-        if self.about is None:
-            return raw, right
-        each = [
-            np.column_stack([Y, i]) @ self._combination(k) for k, (Y, i) in enumerate(zip(raw, right.T, strict=True))
-        ]
-        return [x[:, :-1] for x in each], np.stack([x[:, -1] for x in each], axis=-1)
-
-    def raw(self, piece: Samples, of_speed: Callable[[int, Any], Any]) -> tuple[list[Array], Array]:
-        """Return the blocks ``[Y, columns of speeds, r]`` of each entry of v, and what was recorded."""
         rows, known, right = self.columns(piece), self.known(piece), piece.tau.copy()
         for k, Y in enumerate(rows):
             r = np.zeros(len(right)) if known is None else known[:, k]
-            blocks, v = [Y], piece.v[:, k]
-            if k in self.speed:
-                sign: Any = smooth_sign(v, self.base.smoothing) if piece.direction is None else piece.direction[:, k]
-                blocks.append(of_speed(k, lambda s, v=v, sign=sign: JointMotion(0.0, v, 0.0, sign, s, 0.0)))
+            blocks = [Y, *self._of_speed(piece, k)]
             if k in self.constant:
                 blocks.append(r)
             else:
                 right[:, k] -= r
             rows[k] = np.column_stack(blocks)
+            if self.about is not None:
+                rows[k] = np.column_stack([rows[k], right[:, k]]) @ self._combination(k, self.about)
+                rows[k], right[:, k] = rows[k][:, :-1], rows[k][:, -1]
         return rows, right
 
-    def _combination(self, k: int) -> Array:
-        """Return T with ``[Y, D, r, i] T`` the columns and the right-hand side that are linear about the estimate."""
-        values: Any = self.about
+    def _of_speed(self, piece: Samples, k: int) -> list[Array]:
+        """Return the slope of a joint's Stribeck column, or this at the speeds that are tried; none if it is known."""
+        if k not in self.speed:
+            return []
+        term, v = TERMS["stribeck"], piece.v[:, k]
+        sign: Any = smooth_sign(v, self.base.smoothing) if piece.direction is None else piece.direction[:, k]
+        own: Any = self.stribeck_speed if self.tried is None else self.tried
+        column: Any = term.slope if self.tried is None else term.column
+        return [column(JointMotion(0.0, v, 0.0, sign, s, 0.0)) for s in np.atleast_1d(own[..., k])]
+
+    def _combination(self, k: int, values: Array) -> Array:
+        """Return T with ``[Y, D, r, i] T`` the columns and the right-hand side that are linear about an estimate."""
         m, has_speed, has_motor = len(self.linear[k]), int(k in self.speed), int(k in self.constant)
         T = np.eye(m + has_speed + has_motor + 1)
         if has_speed:
@@ -191,47 +177,49 @@ class Nonlinear(RegressionModel):
         own.about = values
         return own
 
-    def factors_about(self, raw: QRFactors, values: Array) -> QRFactors:
-        """Have the equations be linear about an estimate, and return their factors, from those of the raw ones."""
-        self.about, sizes = values, np.ones(len(raw.R))
-        sizes[list(self.constant)] = values[list(self.constant.values())]
-        return raw.with_factors([R @ self._combination(k) for k, R in enumerate(raw.R)], sizes=sizes)
+    def factors(self, log: Any) -> QRFactors:
+        """Return the factors of ``[Y, D, r, i]``, at the best of a few speeds while these are unknown."""
+        if self.speed and self.stribeck_speed is None:
+            self.stribeck_speed = self._likely_speeds(log)
+        return super().factors(log)
 
-    def first(self, log: Any) -> QRFactors:
-        """Return the factors of ``[Y, r, i]``, at the best of a few speeds where these are unknown.
+    def _likely_speeds(self, log: Any) -> Array:
+        """Return the speeds (nv,) that leave the least residuals, each of its joint's own equations.
 
-        A joint's own equations depend on its own speed alone: one pass has the columns of all that are tried.
+        These depend on no other speed: one pass has the columns of all that are tried.
         """
-        if not self.speed:
-            return self.factors(log)
         fastest = np.max([np.abs(piece.v).max(axis=0, initial=0.0) for piece in pieces(self.robot, log)], axis=0)
         fastest[fastest == 0.0] = 1.0
-        self.slowest, self.fastest, self.stribeck_speed = np.log(SLOWEST * fastest), np.log(fastest), fastest
-        trials = _Trials(self, np.geomspace(SLOWEST * fastest, fastest, SPEEDS_TRIED))
-        found = trials.factors(log)
-        R, best = trials.best(found.R)
-        self.stribeck_speed = np.exp((self.slowest + self.fastest) / 2.0)
-        self.stribeck_speed[list(best)] = list(best.values())
-        return found.with_factors(R, self._with_known_speeds())
-
-    def _with_known_speeds(self) -> Nonlinear:
-        return Nonlinear(self.base, self.stribeck_speed, self.loads, self.motors) if self.speed else self
+        self.slowest, self.fastest = np.log(SLOWEST * fastest), np.log(fastest)
+        trial, count, speeds = copy(self), SPEEDS_TRIED, np.geomspace(SLOWEST * fastest, fastest, SPEEDS_TRIED)
+        trial.stribeck_speed, trial.tried = fastest, speeds
+        more = [count * (k in self.speed) + (k in self.constant) for k in range(self.robot.nv)]
+        trial.pattern = [np.append(x, [0] * further) for x, further in zip(self.linear, more, strict=True)]
+        found, R = np.exp((self.slowest + self.fastest) / 2.0), trial.factors(log).R
+        for k, index in self.coefficient.items():
+            m, left = len(self.linear[k]), np.zeros(count)
+            for j in range(count):
+                block = np.delete(R[k], np.s_[m : m + count], axis=1)
+                block[:, np.flatnonzero(self.linear[k] == index)[0]] = R[k][:, m + j]
+                x = np.asarray(np.linalg.qr(block, mode="r"))
+                left[j] = abs(x[-1, -1]) if len(x) == x.shape[1] else 0.0
+            found[k] = speeds[int(np.argmin(left)), k]
+        return np.asarray(found)
 
     def fitted(self, by: Estimator, equations: Equations, prior: Prior) -> tuple[Equations, Solution]:
         """Return the estimate by Gauss–Newton steps: of least squares first, which need no log, then as asked for."""
-        start, first, n = self._with_known_speeds(), equations.factors, self.linear_dimension
-        whole = prior.wider(*np.reshape(list(self.motors.values()), (-1, 2)).T)
-        start.check_scale(first, whole)
-        own = np.arange(n, n + len(self.speed))
-        speeds = np.log(np.asarray(self.stribeck_speed)[list(self.speed)]) if self.speed else np.zeros(0)
-        values = np.insert(start.begin(first, whole), [n] * len(own), speeds)
-        prior = Prior(*(np.insert(x, [n] * len(own), y) for x, y in zip(whole, (speeds, np.inf), strict=True)))
+        n, raw, given = self.linear_dimension, equations.factors, self.stribeck_speed
+        speeds = np.zeros(0) if given is None else np.log(given[list(self.speed)])
+        own = np.arange(n, n + len(speeds))
+        prior = prior.wider(speeds, np.zeros(len(speeds))).wider(*np.reshape(list(self.motors.values()), (-1, 2)).T)
+        self.check_scale(raw, prior)
+        values = self.begin(raw, prior)
         low, high = (x[list(self.speed)] for x in (self.slowest, self.fastest)) if self.speed else (speeds, speeds)
-        raw = first
+        prior.deviations[own] = np.inf
         for inner in (LeastSquares(correlated=False), by):
             for count in range(STEPS):
-                raw, equations = self._at(values, equations, raw)
                 prior.values[own] = values[own]
+                equations = self._linear(equations, raw, values)
                 found = inner.fit(equations, prior)
                 step = found.values - values
                 step[own] = np.clip(step[own], -FARTHEST, FARTHEST) * (1.0 if count < WHOLE_STEPS else 0.5)
@@ -239,6 +227,7 @@ class Nonlinear(RegressionModel):
                 prior.deviations[own[beyond & ((values[own] == low) | (values[own] == high))]] = 0.0
                 step[own] = np.clip(values[own] + step[own], low, high) - values[own]
                 moved, values = np.abs(step)[n:], values + step
+                raw = self._at(values, equations.log, raw)
                 std = np.sqrt(np.diag(found.covariance))[n:]
                 if ((moved <= STILL * np.abs(values[n:])) | (moved <= MOVED * std)).all() and not beyond.any():
                     break
@@ -248,16 +237,26 @@ class Nonlinear(RegressionModel):
                     "identify them; give what is known of them before, a heavier known load, or longer motions"
                 )
         self._refuse(found.unidentifiable)
-        return self._at(values, equations, raw)[1], found._replace(values=values)
+        return self._linear(equations, raw, values), found._replace(values=values)
 
-    def _at(self, values: Array, equations: Equations, raw: QRFactors) -> tuple[QRFactors, Equations]:
-        """Return the factors of the raw equations at the speeds of an estimate, and the equations linear about it."""
-        if self.speed:
-            self.stribeck_speed = np.array(self.stribeck_speed)
-            self.stribeck_speed[list(self.speed)] = np.exp(values[list(self.speed.values())])
-            self.about = None
-            raw = self.factors(equations.log)
-        return raw, replace(equations, model=self, factors=self.factors_about(raw, values))
+    def _at(self, values: Array, log: Any, raw: QRFactors) -> QRFactors:
+        """Return the factors of the raw equations at the speeds of an estimate."""
+        if not self.speed:
+            return raw
+        self.about, self.stribeck_speed = None, np.array(self.stribeck_speed)
+        self.stribeck_speed[list(self.speed)] = np.exp(values[list(self.speed.values())])
+        return self.factors(log)
+
+    def _linear(self, equations: Equations, raw: QRFactors, values: Array) -> Equations:
+        """Have the equations be linear about an estimate, and return them."""
+        self.about = values
+        return replace(equations, model=self, factors=self.factors_about(raw, values))
+
+    def factors_about(self, raw: QRFactors, values: Array) -> QRFactors:
+        """Return the factors of the equations that are linear about an estimate, from those of the raw ones."""
+        sizes = np.ones(len(raw.R))
+        sizes[list(self.constant)] = values[list(self.constant.values())]
+        return raw.with_factors([R @ self._combination(k, values) for k, R in enumerate(raw.R)], sizes)
 
     def begin(self, raw: QRFactors, prior: Prior) -> Array:
         """Return a consistent estimate: least squares with the currents that each joint's own equations expect."""
@@ -274,13 +273,14 @@ class Nonlinear(RegressionModel):
         """
         if not self.constant:
             return
-        A = np.linalg.norm(raw.stacked(np.ones(len(raw.R)))[0], axis=0)
+        ones = np.ones(len(raw.R))
+        A = np.linalg.norm(raw.stacked(ones)[0], axis=0)
         size = np.sqrt(raw.mean_squares.max(initial=0.0) * raw.count) or 1.0
         values = np.random.default_rng(0).normal(size=self.dimension) * size / np.where(A > 0.0, A, size)
         known, own = np.isfinite(prior.deviations), list(self.constant.values())
         values[known] = prior.values[known]
         values[own] = np.where(known[own] & (values[own] != 0.0), values[own], 1.0)
-        *_, null = solve(*copy(self).factors_about(raw, values).stacked(np.ones(len(raw.R))), prior)
+        *_, null = solve(*self.factors_about(raw, values).stacked(ones), prior)
         self._refuse(null, raw.mean_squares[list(self.constant)] == 0.0)
 
     def _refuse(self, null: Array, zero: Any = False) -> None:
@@ -299,43 +299,14 @@ class Nonlinear(RegressionModel):
         """Return the constants that were estimated, and what is likeliest with other base parameters."""
         if not self.constant:
             return None
-        own, std = list(self.constant.values()), np.sqrt(np.diag(solution.covariance))
+        own, names = list(self.constant.values()), tuple(self.robot.v_names[k] for k in self.constant)
         near = solution.others(consistent_values)[-len(own) :]
-        return MotorConstants(tuple(self.robot.v_names[k] for k in self.constant), solution.values[own], std[own], near)
+        return MotorConstants(names, solution.values[own], solution.std[own], near)
 
     def speed_deviations(self, solution: Solution) -> Array | None:
         """Return the standard deviations of the Stribeck speeds (nv,): infinite where unidentifiable, or at an end."""
         if not self.speed:
             return None
-        own, relative = list(self.speed.values()), np.zeros(self.robot.nv)
-        std, parts = np.sqrt(np.diag(solution.covariance)), np.abs(solution.unidentifiable).max(axis=0, initial=0.0)
-        relative[list(self.speed)] = np.where((parts[own] > UNIDENTIFIABLE) | (std[own] == 0.0), np.inf, std[own])
+        own, relative = solution.std[list(self.speed.values())], np.zeros(self.robot.nv)
+        relative[list(self.speed)] = np.where(own == 0.0, np.inf, own)
         return np.asarray(relative * np.asarray(self.stribeck_speed))
-
-
-class _Trials(RegressionModel):
-    """Equations ``[Y, S_1, …, S_j, r]`` with the columns of the term "stribeck" at several speeds (j, nv)."""
-
-    def __init__(self, model: Nonlinear, speeds: Array) -> None:
-        super().__init__(model.base, model.stribeck_speed, model.loads)
-        self._model, self._speeds = model, speeds
-        more = [len(speeds) * (k in model.speed) + (k in model.constant) for k in range(self.robot.nv)]
-        self.pattern = [np.append(x, [0] * count) for x, count in zip(model.linear, more, strict=True)]
-
-    def of(self, piece: Samples) -> tuple[list[Array], Array]:
-        column = TERMS["stribeck"].column
-        return self._model.raw(piece, lambda k, at: np.stack([column(at(s)) for s in self._speeds[:, k]], axis=-1))
-
-    def best(self, factors: Sequence[Array]) -> tuple[list[Array], dict[int, float]]:
-        """Return the factors with the speeds that leave the least residual of each joint's own equations, and these."""
-        R, best, count = list(factors), dict[int, float](), len(self._speeds)
-        for k, index in self._model.coefficient.items():
-            m, every = len(self._model.linear[k]), []
-            own = int(np.flatnonzero(self._model.linear[k] == index)[0])
-            for j in range(count):
-                block = np.delete(R[k], np.s_[m : m + count], axis=1)
-                block[:, own] = R[k][:, m + j]
-                every.append(np.asarray(np.linalg.qr(block, mode="r")))
-            left = [abs(x[-1, -1]) if len(x) == x.shape[1] else 0.0 for x in every]
-            R[k], best[k] = every[int(np.argmin(left))], float(self._speeds[int(np.argmin(left)), k])
-        return R, best

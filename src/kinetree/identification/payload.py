@@ -8,17 +8,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from kinetree.errors import ArgumentError, warn_user
+from kinetree.functions.of_user import compile
 from kinetree.identification.bodies.nearest import nearest_body
 from kinetree.identification.checks.estimate import few
 from kinetree.identification.equations import RegressionModel
 from kinetree.identification.estimators import Equations, Estimator, LeastSquares, Prior
 from kinetree.identification.parameters.base import TEN
 from kinetree.identification.parameters.grouping import matrix_of, transfer
-from kinetree.identification.parameters.regressor import movers, regressor_of_body
+from kinetree.identification.parameters.regressor import columns_of_body, movers, regressor_of_body
 from kinetree.identification.samples import as_log, motion_of, once_and_again, pieces
-from kinetree.identification.threads import on_one_thread
+from kinetree.identification.triangle import on_one_thread
 from kinetree.logs.findings import LogWarning
-from kinetree.logs.samples import Filter, Samples
+from kinetree.logs.samples import Filter, Samples, of_joints
 from kinetree.model import WORLD
 from kinetree.robot import Robot
 from kinetree.spatial import Inertia
@@ -26,7 +27,10 @@ from kinetree.tables import Cells, number
 from kinetree.validation import Array, positive
 
 if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
     from rich.console import JustifyMethod
+
+    from kinetree.runtime.function import Function
 
 UNITS = ("kg", *["kg·m"] * 3, *["kg·m²"] * 6)
 
@@ -67,21 +71,19 @@ def holding(robot: Robot, log: Any, frame: str, inertia: Inertia | float) -> Sam
     >>> bool(abs(tau - robot.inverse_dynamics(q, v, a) - log.load).max() < 1e-9)
     True
     """
-    rows = PayloadModel(robot, frame)
+    motion, rows = motion_of(log), PayloadModel(robot, frame)
+    shape = np.shape(motion.tau)
     if isinstance(inertia, Real):
-        held = np.zeros((*np.shape(motion_of(log).tau)[:-1], robot.nb))
-        before = motion_of(log).held
-        held += 0.0 if before is None else np.asarray(before, dtype=float)
+        held = np.zeros((*shape[:-1], robot.nb)) if motion.held is None else np.array(motion.held, dtype=float)
         if held[..., rows.body].any():
             raise ArgumentError(f"{robot.body_names[rows.body]} holds a load in this motion already")
         held[..., rows.body] = positive("the mass of a load", inertia)
-        return motion_of(log)._replace(held=held)
-    ten = np.array(inertia, dtype=float)
-    found = [
-        rows.all_columns(piece) @ ten + (0.0 if piece.load is None else piece.load) for piece in pieces(robot, (log,))
-    ]
-    motion = motion_of(log)
-    return motion._replace(load=np.concatenate([np.zeros((0, robot.nv)), *found]).reshape(np.shape(motion.tau)))
+        return motion._replace(held=held)
+    load, ten = [np.zeros((0, robot.nv))], np.array(inertia, dtype=float)
+    for piece in pieces(robot, motion):
+        own = rows.predicted(rows.columns(piece), ten)
+        load.append(own if piece.load is None else own + piece.load)
+    return motion._replace(load=np.concatenate(load).reshape(shape))
 
 
 class PayloadModel(RegressionModel):
@@ -95,12 +97,8 @@ class PayloadModel(RegressionModel):
 
     def columns(self, piece: Samples) -> list[Array]:
         """Return the rows of each entry of v."""
-        Y = self.all_columns(piece)
+        Y = np.asarray(self._function(piece.q, piece.v, piece.a) @ self._to_body)
         return [Y[:, k, : len(columns)] for k, columns in enumerate(self.pattern)]
-
-    def all_columns(self, piece: Samples) -> Array:
-        """Return the regressor (n, nv, 10)."""
-        return np.asarray(self._function(piece.q, piece.v, piece.a) @ self._to_body)
 
 
 def place_of(robot: Robot, frame: str) -> tuple[int, Array, set[int]]:
@@ -200,6 +198,127 @@ def identify_payload(
     for warning in few(factors):
         warn_user(warning.message, LogWarning)
     found = by.fit(Equations(rows, again, factors), Prior(np.zeros(10), np.full(10, np.inf)))
-    unidentifiable = np.abs(found.unidentifiable).max(axis=0, initial=0.0) > 1e-3
-    std = np.where(unidentifiable, np.inf, np.sqrt(np.diag(found.covariance)))
-    return Payload(nearest_body(found.information, found.values), found.values, std, found.noise)
+    return Payload(nearest_body(found.information, found.values), found.values, found.std, found.noise)
+
+
+class PayloadTracker:
+    """The inertia of what a robot holds, followed from sample to sample.
+
+    The equations of all samples are summed up as ``A π = b``. At each sample the sums are multiplied by the forgetting,
+    and what is forgotten of the beginning is put back, ``A ← λ A + Yᵀ W Y + (1 − λ) A_0``: while the robot stands
+    still, the estimate goes back to nothing held, and never runs away.
+
+    Parameters
+    ----------
+    robot : Robot
+        The robot without what it holds, taken as right: identify it before.
+    frame : str
+        Where it is held.
+    noise : float or (nv,) array-like
+        Standard deviation of the noise of each joint force (N·m, N), such as `Fit.noise`.
+    forgetting : float
+        What a sample counts one sample later, at most 1 (forget nothing): 1/(1 − forgetting) samples count as all.
+    mass, size : float
+        How heavy (kg) and how large (m) payloads are: the standard deviations at the beginning, of mass m, first
+        moments m·size, and moments of inertia m·size².
+
+    Raises
+    ------
+    ArgumentError
+        If the frame does not move, or a number is out of range.
+    ModelError
+        If there is no such frame.
+
+    References
+    ----------
+    Salgado, Goodwin and Middleton, "Modified least squares algorithm incorporating exponential resetting and
+    forgetting", International Journal of Control 47(2), 1988.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import kinetree as kt
+    >>> robot = kt.load("ur5")
+    >>> box = kt.Inertia(2.0, [0, 0, 0.1], np.diag([0.01, 0.01, 0.005]))
+    >>> q, v, a = robot.random_state(seed=0, size=100)
+    >>> tau = robot.attach(box, "ee_link").inverse_dynamics(q, v, a)
+    >>> tracker = kt.identification.PayloadTracker(robot, "ee_link", noise=0.01)
+    >>> for sample in zip(q, v, a, tau):
+    ...     tracker.update(*sample)
+    >>> tracker.values[[0, 3]].round(3)
+    array([2. , 0.2])
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        frame: str,
+        *,
+        noise: ArrayLike = 1.0,
+        forgetting: float = 0.999,
+        mass: float = 10.0,
+        size: float = 0.3,
+    ) -> None:
+        body, to_body, moved = place_of(robot, frame)
+        self.robot, self.frame, self.forgetting = robot, frame, positive("forgetting", forgetting)
+        if self.forgetting > 1.0:
+            raise ArgumentError(f"forgetting is {forgetting!r}, it must be above 0 and at most 1")
+        self.noise = of_joints(robot, "noise", noise)
+        reach = positive("size", size)
+        deviations = positive("mass", mass) * np.array([1.0, *[reach] * 3, *[reach**2] * 6])
+        self._first = np.diag(deviations**-2)
+        self._weights = self.noise**-2
+        shapes = {"tau": (robot.nv,), "A": (10, 10), "b": (10,), "first": (10, 10), "weights": (robot.nv,), "keep": ()}
+
+        def updated(q: Any, v: Any, a: Any, tau: Any, A: Any, b: Any, first: Any, weights: Any, keep: Any) -> Any:
+            """Return the sums of the equations of all samples, with one more."""
+            Y = (columns_of_body(robot, body, q, v, a) @ to_body)[sorted(moved)]
+            left, weighted = (tau - robot.inverse_dynamics(q, v, a))[sorted(moved)], weights[sorted(moved), None] * Y
+            sums = np.tril(weighted.T @ Y)
+            more = sums + np.tril(sums, -1).T
+            return {"A": keep * A + (1.0 - keep) * first + more, "b": keep * b + weighted.T @ left}
+
+        self._step: Function = compile(robot, updated, name="payload_update", shapes=shapes, fuse=True)
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget all: nothing is held, as far as is known."""
+        self._A, self._b, self.count = self._first, np.zeros(10), 0
+
+    def update(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, tau: ArrayLike) -> None:
+        """Take a sample (nq,), (nv,), (nv,), (nv,) into account, in microseconds.
+
+        Raises
+        ------
+        ArgumentError
+            If an array does not fit the robot, or a number is not finite: the sample is left out then.
+        """
+        found = self._step(q, v, a, tau, self._A, self._b, self._first, self._weights, self.forgetting)
+        A, b = found.A, found.b
+        if b.ndim > 1 or not np.isfinite(b.sum() + A.sum()):
+            raise ArgumentError("a sample is q, v, a and tau of finite numbers, of one time: this one is left out")
+        self._A, self._b, self.count = A, b, self.count + 1
+
+    @property
+    def values(self) -> Array:
+        """The estimates (10,): (m, m c_x, m c_y, m c_z, I_xx, I_xy, I_yy, I_xz, I_yz, I_zz)."""
+        return self._covariance @ self._b
+
+    @property
+    def std(self) -> Array:
+        """Their standard deviations (10,): those of the beginning of what is unidentifiable."""
+        return np.asarray(np.sqrt(np.diag(self._covariance)))
+
+    @property
+    def _covariance(self) -> Array:
+        units = 1.0 / np.sqrt(np.diag(self._A))
+        return np.asarray(np.linalg.inv(self._A * np.outer(units, units)) * np.outer(units, units))
+
+    @property
+    def inertia(self) -> Inertia:
+        """The physically consistent inertia near the estimates: what `Robot.attach` takes."""
+        root = np.asarray(np.linalg.cholesky(self._A).T, dtype=np.float64)
+        return nearest_body(root, self.values)
+
+    def __repr__(self) -> str:
+        return f"<PayloadTracker of {self.robot.name!r} at {self.frame!r}: {self.count} samples>"

@@ -12,21 +12,16 @@ import numpy as np
 
 from kinetree.errors import ArgumentError
 from kinetree.logs.recording import Recording
-from kinetree.logs.samples import Filter
-from kinetree.logs.samples import Samples as Samples
-from kinetree.logs.samples import measured as measured
+from kinetree.logs.samples import Filter, Samples
 from kinetree.motions.trajectory import Trajectory
 from kinetree.options import given
 from kinetree.robot import Robot
 from kinetree.validation import real_array
 
-Piece = Samples
-"""Some samples of one motion, as arrays."""
-
 PIECE = 1024
 """Samples that are worked on at once."""
 
-LENGTHS = range(4, 13)
+LENGTHS = range(4, 1 + len(Samples._fields))
 """Of a tuple that is a motion."""
 
 LONGEST = 1 << 17
@@ -65,10 +60,7 @@ def motion_of(part: Any) -> Samples:
 
 
 def motions(log: Any) -> Iterable[Any]:
-    """Return what a log holds: itself if it is one motion; else motions, or logs in their turn.
-
-    A function is called for what it returns, anew for every pass through the log.
-    """
+    """Return what a log holds: itself if it is one motion; else motions, or logs in their turn, of functions too."""
     one = is_motion(log)
     if not one and callable(log):
         log = log()
@@ -85,12 +77,12 @@ def motions(log: Any) -> Iterable[Any]:
     return (log,) if one else log
 
 
-def parts(log: Any) -> Iterator[Any]:
+def parts(log: Any) -> Iterator[Samples]:
     """Yield the motions of a log one after the other, those of logs within it too."""
     within = motions(log)
     for part in within:
         if isinstance(part, Trajectory) or (isinstance(part, tuple) and not (part and is_motion(part[0]))):
-            yield part
+            yield motion_of(part)
         elif isinstance(part, Iterator) and not isinstance(within, Iterator):
             raise ArgumentError("an iterator among several logs is empty when it is read again: give what makes it")
         else:
@@ -98,23 +90,15 @@ def parts(log: Any) -> Iterator[Any]:
 
 
 def pieces(robot: Robot, log: Any) -> Iterator[Samples]:
-    """Yield the samples of a log in pieces of `PIECE`: checked arrays. No piece has samples of two motions.
-
-    Raises
-    ------
-    ArgumentError
-        If arrays do not fit the robot or each other, or hold numbers that are not finite; it says which sample.
-    """
-    for whole in (_checked(robot, motion_of(part)) for part in parts(log)):
+    """Yield the samples of a log in pieces of `PIECE`: checked arrays. No piece has samples of two motions."""
+    for motion in parts(log):
+        whole = _checked(robot, motion)
         for i in range(0, len(whole.q), PIECE):
             yield Samples(*(None if x is None else x[i : i + PIECE] for x in whole))
 
 
 def once_and_again(log: Any) -> tuple[Any, Any]:
-    """Return a log to be read once, and what of it can be read before and after that.
-
-    That is all, or of an iterator the first, about `LONGEST` samples.
-    """
+    """Return a log to be read once, and what can be read of it again: of an iterator the first `LONGEST` samples."""
     if not isinstance(log, Iterator):
         return log, log
     first, count = [], 0

@@ -22,7 +22,7 @@ from kinetree.validation import Array
 
 if TYPE_CHECKING:
     from kinetree.identification.parameters.base import BaseParameters
-    from kinetree.identification.parameters.terms import JointTerms
+    from kinetree.identification.parameters.regressor import JointTerms
     from kinetree.robot import Robot
 
 LAGS = 20  # autocorrelations that are looked at
@@ -176,7 +176,7 @@ def _compared(rows: RegressionModel, part: Any, values: Array, sums: ResidualSum
     nv, before = rows.robot.nv, rows.base.of()
     measured, predicted = [np.zeros((0, nv))], [np.zeros((0, nv))]
     for columns, tau in rows.equations(part):
-        e, model = rows.residual(columns, tau, values), rows.predicted(columns, values[: len(before)])
+        e, model = tau - rows.predicted(columns, values), rows.predicted(columns, values[: len(before)])
         sums.add(e, e + model)
         old += ((e + model - rows.predicted(columns, before)) ** 2).sum(axis=0)
         measured.append((e + model)[:room])

@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Any, ClassVar, TypeVar
 
 from kinetree.algorithms.dynamics.aba import aba
-from kinetree.algorithms.dynamics.limit_forces import limit_forces, saturated
+from kinetree.algorithms.dynamics.passive_forces import limit_forces, saturated
 from kinetree.algorithms.dynamics.rnea import Wrenches
 from kinetree.algorithms.kinematics.manifold import integrate, step_rate
 from kinetree.errors import ArgumentError

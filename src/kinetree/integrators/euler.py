@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from kinetree.algorithms.dynamics.limit_forces import passive_damping, passive_stiffness
+from kinetree.algorithms.dynamics.passive_forces import passive_damping, passive_stiffness
 from kinetree.glossary.symbols import Vector
 from kinetree.integrators.contract import State, System, integrator
 from kinetree.model import Model

@@ -19,7 +19,7 @@ from kinetree.integrators.contract import State, System, integrator
 from kinetree.integrators.euler import own_derivatives, with_rotors
 from kinetree.joints import Joint
 from kinetree.model import WORLD, Model
-from kinetree.model.regroup import regrouped
+from kinetree.model.edit import regrouped
 from kinetree.scalars.column import Column
 from kinetree.scalars.functions import Scalar, is_zero, select, select_less, sqrt
 from kinetree.scalars.linalg import dot

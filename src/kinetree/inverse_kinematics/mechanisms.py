@@ -10,10 +10,10 @@ from kinetree.algorithms.inverse_kinematics.problem import Problem, Weights
 from kinetree.algorithms.inverse_kinematics.steps import Found, Step
 from kinetree.algorithms.kinematics.manifold import integrate
 from kinetree.constraints.pages.assembly import assemble
+from kinetree.scalars.factorization import PseudoInverse
 from kinetree.scalars.functions import Scalar, is_zero, select, select_less, sqrt
 from kinetree.scalars.linalg import minus, times
 from kinetree.scalars.loops import recording, repeat
-from kinetree.scalars.pseudo_inverse import PseudoInverse
 
 MOST = 10.0
 """Steps in which loops are closed after a differential step: one or two."""

@@ -20,7 +20,7 @@ from kinetree.runtime.function import Function
 from kinetree.runtime.spec import FunctionSpec
 from kinetree.scalars.functions import select, select_less
 from kinetree.spatial.vector import Vec3
-from kinetree.validation import Array, check_poses, is_rotation, real_array
+from kinetree.validation import Array, check_finite, check_poses, is_rotation, real_array
 
 
 class FrameGoal:
@@ -200,8 +200,7 @@ def finite(what: str, value: ArrayLike, *shape: int) -> Array:
     array = real_array(what, value, *shape)
     if array.ndim == 1 and math.isfinite(sum(array.tolist())):
         return array  # quicker so for few numbers: a sum of others is not finite, or so large that it is not either
-    if not np.isfinite(array).all():
-        raise ArgumentError(f"{what} holds a number that is not finite (NaN or inf)")
+    check_finite(what, array)
     return array
 
 

@@ -7,13 +7,7 @@ from kinetree.locks import importing
 
 
 def check_at_first_use(joint: Joint) -> None:
-    """Check a joint of a user's type, also one inside a built-in one, unless an equal one has passed before.
-
-    Raises
-    ------
-    ModelError
-        If it breaks a law, see `kinetree.joints.check`.
-    """
+    """Check a joint of a user's type, also one inside a built-in one, unless an equal one has passed before."""
     for part in vars(joint).values():
         if isinstance(part, Joint):
             check_at_first_use(part)

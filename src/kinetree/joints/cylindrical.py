@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kinetree.joints._axis import AlongAxis, perpendicular
+from kinetree.joints._parts import AlongAxis, perpendicular
 from kinetree.joints.base import Joint, JointState
 from kinetree.joints.revolute import Revolute
 from kinetree.spatial import Force, Motion, Scalar, Transform, Vec3

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kinetree.joints._quaternion import half_angle, quaternion_difference, quaternion_integrate, random_quaternion
+from kinetree.joints._parts import half_angle, quaternion_difference, quaternion_integrate, random_quaternion
 from kinetree.joints.base import Joint, JointState, Limit
 from kinetree.scalars.functions import larger, select_less
 from kinetree.spatial import Force, Motion, Quaternion, Scalar, Transform, Vec3, cos, sin, sqrt

@@ -6,8 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kinetree.joints._axis import across_axis, unit_axis
-from kinetree.joints._quaternion import half_angle
+from kinetree.joints._parts import across_axis, half_angle, unit_axis
 from kinetree.joints.base import Joint, JointState
 from kinetree.joints.revolute import Revolute
 from kinetree.spatial import Force, Inertia, Motion, Scalar, Transform, Vec3, cos, sin

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kinetree.joints._axis import AlongAxis, perpendicular
+from kinetree.joints._parts import AlongAxis, perpendicular
 from kinetree.joints.base import Joint, JointState
 from kinetree.spatial import Force, Inertia, Motion, Scalar, Transform, Vec3
 from kinetree.spatial.rotation import IDENTITY

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kinetree.joints._axis import AlongAxis, coordinate_axis, perpendicular
+from kinetree.joints._parts import AlongAxis, coordinate_axis, perpendicular
 from kinetree.joints.base import Joint, JointState
 from kinetree.spatial import Force, Inertia, Mat3, Motion, Scalar, Transform, Vec3, cos, sin
 from kinetree.spatial.rotation import AxisRotation, GeneralRotation, Rotation
@@ -59,9 +59,8 @@ class Revolute(AlongAxis, Joint):
     def inertia_for_parent(self, inertia: Inertia) -> Inertia:
         """Return the mass and its first moment on the axis, and a rod's inertia across it.
 
-        A rod on the axis, without inertia about it, is the same at every angle and takes no momentum from the
-        rotation. One such rod takes the mass, the first moment along the axis, and one transverse moment of
-        inertia; which one is a choice, made so that a coordinate axis leaves the most zeros.
+        A rod on the axis, without inertia about it, takes no momentum at any angle. It takes the mass, the first moment
+        and one transverse moment of inertia; which one is a choice, so that a coordinate axis leaves the most zeros.
         """
         across = super().inertia_for_parent(inertia)
         along = coordinate_axis(self.axis)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kinetree.joints._quaternion import quaternion_difference, quaternion_integrate, random_quaternion
+from kinetree.joints._parts import quaternion_difference, quaternion_integrate, random_quaternion
 from kinetree.joints.base import Joint, JointState, Limit
 from kinetree.spatial import Force, Inertia, Motion, Quaternion, Scalar, Transform, Vec3
 from kinetree.spatial.vector import AXES, ZERO, Sym3

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kinetree.joints._axis import unit_axis
-from kinetree.joints._compose import compose
+from kinetree.joints._parts import compose, unit_axis
 from kinetree.joints.base import Joint, JointState
 from kinetree.joints.revolute import Revolute
 from kinetree.spatial import Force, Scalar

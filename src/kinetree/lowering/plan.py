@@ -8,7 +8,8 @@ Nothing here knows LLVM, lanes or bytes: memory is counted in cells of one value
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -29,6 +30,18 @@ class Cell(NamedTuple):
 
     area: Area
     offset: int
+
+
+Moves = Iterable[tuple[Cell, Cell]]
+"""Cells to be copied, and where to."""
+
+
+def by_areas(moves: Moves) -> dict[tuple[Area, Area], list[tuple[Cell, Cell]]]:
+    """Return the moves from each area to each other one."""
+    found: dict[tuple[Area, Area], list[tuple[Cell, Cell]]] = {}
+    for source, place in moves:
+        found.setdefault((source.area, place.area), []).append((source, place))
+    return found
 
 
 class Tile(NamedTuple):
@@ -103,12 +116,20 @@ class Plan:
         return Cell(area, 0)
 
     def moved(self, nodes: Sequence[int]) -> Sequence[str]:
-        """Return the kinds of nodes that are brought from memory to these places by a loop, not by code of their own.
-
-        Results of array operations always are; inputs where there are many.
-        """
+        """Return the kinds of nodes that a loop brings to these places: results of operations, inputs where many."""
         many = sum(self.program.graph[i].op == "input" for i in nodes) > MANY_INPUTS
         return ("get", "input") if many else ("get",)
+
+    def runs(self) -> Iterator[tuple[Cell, float, int]]:
+        """Yield the first cell, the value and the length of every run of equal constants in neighbouring cells."""
+
+        def run(item: tuple[int, tuple[Cell, float]]) -> tuple[Area, int, str]:
+            n, (cell, value) = item
+            return cell.area, cell.offset - n, value.hex()
+
+        for _, items in itertools.groupby(enumerate(self.constants), run):
+            (_, (first, value)), *others = items
+            yield first, value, 1 + len(others)
 
     def copy(self, node: int, cell: Cell) -> None:
         """Have the value of this node stored in one more cell."""

@@ -10,21 +10,19 @@ from numbers import Real
 from kinetree.errors import ModelError, unknown_name
 from kinetree.joints import FreeFlyer, Joint, Mimic
 from kinetree.joints._first_use import check_at_first_use
-from kinetree.model.body import (
-    GRAVITY,
-    NO_LIMITS,
-    ONE_HAS_SPRINGS,
-    WORLD,
-    Body,
-    Frame,
-    JointLimits,
-    JointSpring,
+from kinetree.model.body import GRAVITY, NO_LIMITS, ONE_HAS_SPRINGS, WORLD, Body, Frame, JointLimits, JointSpring
+from kinetree.model.checks import (
+    Pose,
+    as_floats,
+    as_transform,
+    as_vector,
+    check_bodies,
+    check_finite,
+    check_not_negative,
+    check_size,
 )
-from kinetree.model.checks import Pose, as_floats, as_transform, as_vector, check_finite, check_not_negative, check_size
-from kinetree.model.mimic import JointSpec, entries, resolve_leaders, with_leaders_limits
 from kinetree.model.model import Model
-from kinetree.model.physical import check_bodies
-from kinetree.model.tree import root_link
+from kinetree.model.tree import JointSpec, entries, resolve_leaders, root_link, with_leaders_limits
 from kinetree.signatures import told
 from kinetree.spatial import Inertia, Scalar, Transform
 
@@ -180,11 +178,7 @@ class ModelBuilder:
             raise ModelError(f"there are two links or frames named {name!r}: names must differ")
 
     def build(
-        self,
-        *,
-        floating_base: bool = False,
-        base_pose: Pose | None = None,
-        gravity: Iterable[Scalar] = GRAVITY,
+        self, *, floating_base: bool = False, base_pose: Pose | None = None, gravity: Iterable[Scalar] = GRAVITY
     ) -> Model:
         """Return the model.
 
@@ -251,10 +245,7 @@ class ModelBuilder:
     def _bodies(
         self, joints: list[JointSpec], placed: dict[str, _Placed]
     ) -> tuple[list[Body], tuple[int, ...], Inertia]:
-        """Return the bodies, parents first and else in the order of the joints; that order; and the base's inertia.
-
-        `placed` holds the links that no joint here carries; on return it holds all links.
-        """
+        """Return the bodies, parents first, their order, and the base's inertia; `placed` gets all links' places."""
         waiting: dict[str, list[int]] = {}
         for k, spec in enumerate(joints):
             waiting.setdefault(spec.parent, []).append(k)

@@ -43,13 +43,6 @@ def differences(model: Model, other: Model) -> Differences:
 
     Bodies are compared by the names of their joints, joints by how they move, and numbers up to rounding. The other may
     have more frames, and another root link.
-
-    Examples
-    --------
-    >>> from kinetree.formats import load_model
-    >>> model = load_model("ur5")
-    >>> differences(model, model.with_gravity([0.0, 0.0, 0.0]))
-    Differences(model=('gravity',), joints={}, frames=())
     """
     theirs = {body.joint_name: body for body in other.bodies}
     of_model = tuple(x for x in NAMES if not _same(getattr(model, x), getattr(other, x)))

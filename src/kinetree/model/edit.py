@@ -1,4 +1,4 @@
-"""Models made from models: joints locked, things attached, another base pose, other inertias."""
+"""Models made from models: joints locked, things attached, another base pose, other inertias, or base parameters."""
 
 from __future__ import annotations
 
@@ -7,17 +7,13 @@ from dataclasses import replace
 
 from kinetree.errors import ModelError
 from kinetree.model.body import WORLD, Body, Frame
-from kinetree.model.checks import Pose, as_floats, as_transform, check_finite
+from kinetree.model.checks import Pose, as_floats, as_transform, check_bodies, check_finite
 from kinetree.model.model import Model
-from kinetree.model.physical import check_bodies
 from kinetree.spatial import Inertia, Scalar, Transform
 
 
 def locked(model: Model, joints: Collection[str], q: Sequence[Scalar]) -> Model:
-    """Return the model with these joints fixed where they stand in q (nq); joints that mimic them are fixed too.
-
-    A body on a locked joint becomes part of the one that carries it. The other joints keep their order.
-    """
+    """Return the model with these joints, and those that mimic them, fixed where they stand in q (nq)."""
     fixed_q = {k for name in joints for k in model.bodies[model.body_of_joint(name)].q_index}
     place: list[tuple[int, Transform]] = []  # where each old body is now: the new body, and the transform to it
     kept: list[Body] = []
@@ -59,7 +55,8 @@ def with_payload(model: Model, inertia: Inertia, frame: str) -> Model:
     """Return the model with a rigid load fixed to a frame, its inertia given in that frame."""
     at = model.frame(frame)
     check_finite("the payload's inertia", inertia)
-    return _with_body_inertia(model, at.body, _inertia_of(model, at.body) + at.X.T @ as_floats(inertia))
+    own = model.base_inertia if at.body == WORLD else model.bodies[at.body].inertia
+    return _with_body_inertia(model, at.body, own + at.X.T @ as_floats(inertia))
 
 
 def with_inertia(model: Model, link: str, inertia: Inertia) -> Model:
@@ -67,10 +64,6 @@ def with_inertia(model: Model, link: str, inertia: Inertia) -> Model:
     at = model.frame(link)
     check_finite(f"the inertia of {link!r}", inertia)
     return _with_body_inertia(model, at.body, at.X.T @ as_floats(inertia))
-
-
-def _inertia_of(model: Model, body: int) -> Inertia:
-    return model.base_inertia if body == WORLD else model.bodies[body].inertia
 
 
 def _with_body_inertia(model: Model, body: int, inertia: Inertia) -> Model:
@@ -93,10 +86,7 @@ def with_frame(model: Model, name: str, on: str, placement: Transform) -> Model:
 
 
 def with_attached(model: Model, other: Model, frame: str, placement: Transform, prefix: str) -> Model:
-    """Return the model with another one (of a fixed base) standing on a frame, at this placement in it.
-
-    The other's joints come after the model's own in q and v. Its names get the prefix.
-    """
+    """Return the model with another one of a fixed base, its names with the prefix, standing on a frame of it."""
     at = model.frame(frame)
     if other.has_floating_base:
         raise ModelError(f"{other.name!r} has a floating base: only a robot of a fixed base can be attached to a frame")
@@ -165,3 +155,21 @@ def with_inertial_parameters(model: Model, parameters: Sequence[Scalar]) -> Mode
     pairs = list(zip(model.bodies, inertias, strict=True))
     check_bodies(f"robot {model.name!r}", ((body.name, inertia) for body, inertia in pairs if inertia != body.inertia))
     return replace(model, bodies=tuple(replace(body, inertia=inertia) for body, inertia in pairs))
+
+
+def regrouped(model: Model) -> Model:
+    """Return a model with the same joint forces at every state, and with many inertial parameters zero.
+
+    From the leaves on, the part of each inertia without a force at its joint (`Joint.inertia_for_parent`) is lumped
+    into the parent (Gautier and Khalil 1990; RBDA section 9.7). M(q) and the bias forces are the same functions;
+    energies, momenta, the centre of mass and the reactions in the joints are not.
+    """
+    inertias = [body.inertia for body in model.bodies]
+    for i in reversed(range(model.nb)):
+        body = model.bodies[i]
+        moved = body.joint.inertia_for_parent(inertias[i])
+        inertias[i] = inertias[i] - moved
+        if body.parent != WORLD:
+            inertias[body.parent] = inertias[body.parent] + body.X_T.T @ moved
+    bodies = (replace(body, inertia=inertia) for body, inertia in zip(model.bodies, inertias, strict=True))
+    return replace(model, bodies=tuple(bodies))

@@ -24,15 +24,7 @@ def _fields(value: Any) -> Sequence[str] | None:
 
 
 def flatten(value: Any) -> tuple[Hashable, tuple[Any, ...]]:
-    """Return a hashable description of everything but the numbers, and the numbers in a fixed order.
-
-    Examples
-    --------
-    >>> from kinetree.joints import Revolute
-    >>> structure, numbers = flatten(Revolute((0, 0, 1)))
-    >>> numbers
-    (0.0, 0.0, 1.0)
-    """
+    """Return a hashable description of everything but the numbers, and the numbers in a fixed order."""
     numbers: list[Any] = []
 
     def walk(v: Any) -> Hashable:
@@ -50,14 +42,7 @@ def flatten(value: Any) -> tuple[Hashable, tuple[Any, ...]]:
 
 
 def map_leaves(value: T, function: Callable[[Any], Any]) -> T:
-    """Return the same value with every number replaced by the function of it, in the fixed order.
-
-    Examples
-    --------
-    >>> from kinetree.spatial import Vec3
-    >>> map_leaves(Vec3(1.0, 2.0, 3.0), lambda x: 2 * x)
-    Vec3(2.0, 4.0, 6.0)
-    """
+    """Return the same value with every number replaced by the function of it, in the fixed order."""
     if value is None or isinstance(value, (str, int)):
         return value
     if isinstance(value, tuple):

@@ -1,22 +1,43 @@
-"""The engine that applies `rules.RULES` to a program."""
+"""Rewriting rules as data, patterns and replacements that are equal in real arithmetic, and the pass that applies them.
+
+A pattern is the name of a variable, or an operation with patterns for its arguments; a repeated variable must match the
+same node. The arguments of commutative operations are matched in either order. The inner nodes of a match must have no
+other use, so that they become dead.
+
+A replacement must not be finite where the pattern is not: ``(a/b) b = a`` and ``sqrt(a) sqrt(a) = a`` are not allowed.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from kinetree.graph import Graph, Program
 from kinetree.graph.ops import OPS
-from kinetree.passes.rules import RULES, Pattern, Rule
+
+Pattern = str | tuple["str | Pattern", ...]
+
+
+class Rule(NamedTuple):
+    """A pattern and its replacement, in the same variables."""
+
+    pattern: tuple[Pattern, ...]
+    replacement: Pattern
+
+
+RULES: tuple[Rule, ...] = (
+    Rule(("add", ("mul", "a", "b"), ("mul", "a", "c")), ("mul", "a", ("add", "b", "c"))),  # ab + ac = a(b + c)
+    Rule(("sub", ("mul", "a", "b"), ("mul", "a", "c")), ("mul", "a", ("sub", "b", "c"))),  # ab - ac = a(b - c)
+    Rule(("add", ("div", "a", "c"), ("div", "b", "c")), ("div", ("add", "a", "b"), "c")),  # a/c + b/c = (a + b)/c
+    Rule(("sub", ("div", "a", "c"), ("div", "b", "c")), ("div", ("sub", "a", "b"), "c")),  # a/c - b/c = (a - b)/c
+)
+
 
 Binding = Mapping[str, int]
 
 
 def rewrite(program: Program, rules: Sequence[Rule] = RULES) -> Program:
-    """Return the program with each node that matches a rule replaced, by the first rule that matches.
-
-    Nodes are visited once, arguments first: the result of one rule may match another, and the pass terminates. No rule
-    matches an exact node.
-    """
+    """Return the program with each node, arguments first, replaced by the first rule that matches it."""
     by_root: dict[str, list[Rule]] = {}
     for rule in rules:
         by_root.setdefault(str(rule.pattern[0]), []).append(rule)
@@ -71,3 +92,20 @@ def _build(graph: Graph, pattern: Pattern, binding: Binding) -> int:
         return binding[pattern]
     op, *parts = pattern
     return OPS[str(op)].node(graph, tuple([_build(graph, part, binding) for part in parts]))
+
+
+def with_nested(program: Program, change: Callable[[Program], Program]) -> Program:
+    """Return the program with the programs of its array operations changed; itself where it has none."""
+    nodes, order = program.graph.nodes, program.schedule()
+    if all(nodes[i].op != "call" for i in order):
+        return program
+    graph, new, changed = Graph(), dict[int, int](), dict[object, object]()
+    for i in order:
+        op, args, payload = nodes[i]
+        if op == "call":
+            if payload not in changed:
+                changed[payload] = payload.with_programs(change)
+            payload = changed[payload]
+        new[i] = graph.node(op, tuple([new[a] for a in args]), payload)
+    results = tuple(tuple(new[i] for i in entries) for entries in program.results)
+    return Program(graph, program.inputs, program.outputs, results)

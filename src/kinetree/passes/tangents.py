@@ -19,15 +19,6 @@ def tangent(program: Program, *, rates: bool = True) -> Program:
 
     The rate of an output is its derivative along the rates of the inputs. Without `rates` the outputs are as they were.
     What the program decides by comparisons it decides by the values alone.
-
-    Examples
-    --------
-    >>> from kinetree.graph.interpret import interpret
-    >>> from kinetree.tracing.tracer import Tracer
-    >>> t = Tracer()
-    >>> x, y = t.input(Port("x", (2,)))
-    >>> interpret(tangent(t.program({"z": ((1,), [x * x * y])})), {"x": [3.0, 2.0, 1.0, 0.0]})
-    [array([18., 12.])]
     """
     graph = Graph()
 
@@ -51,10 +42,7 @@ def _doubled(port: Port) -> Port:
 
 
 def pushed(program: Program, graph: Graph, entry: Callable[[int, int], Entry]) -> list[list[Entry]]:
-    """Return the value and the rate of every entry of every result, recorded in this graph.
-
-    ``entry(port, k)`` is what is known of an entry of an input.
-    """
+    """Return the value and rate of every entry of every result; ``entry(port, k)`` is known of an input's entry."""
     known: dict[int, Entry] = {}
     called: dict[int, list[Entry]] = {}
     for i in program.schedule():

@@ -14,7 +14,7 @@ from kinetree.locks import importing
 from kinetree.model import Body, JointSpring, Model
 from kinetree.robot.signatures import RobotFunctions
 from kinetree.signatures import told
-from kinetree.validation import Array, real_array
+from kinetree.validation import Array, check_finite, real_array
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -92,8 +92,7 @@ OPEN_LOOPS = "_open_loops"
 def named_configuration(model: Model, name: str, q: ArrayLike) -> Array:
     """Return a configuration (nq,) of this name, checked and read-only."""
     array = real_array(f"the configuration {name!r}", q, model.nq, batch=False).copy()
-    if not np.isfinite(array).all():
-        raise ArgumentError(f"the configuration {name!r} holds a number that is not finite (NaN or inf)")
+    check_finite(f"the configuration {name!r}", array)
     for body in model.leading:
         if body.joint.nq != body.joint.nv:  # it has a quaternion
             own = [array[k] for k in body.q_index]
@@ -133,7 +132,7 @@ def _rest_positions(model: Model) -> Array:
     return values
 
 
-class _of_model(property, Generic[T]):  # noqa: N801  (used like property)
+class of_model(property, Generic[T]):  # noqa: N801  (used like property)
     """A property of the robot's model, of the type that the function returns, computed once; an array is read-only."""
 
     def __init__(self, read: Callable[[Model], T], doc: str) -> None:
@@ -144,7 +143,7 @@ class _of_model(property, Generic[T]):  # noqa: N801  (used like property)
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = name
 
-    def _value(self, robot: BaseRobot) -> T:
+    def _value(self, robot: WithFunctions) -> T:
         try:
             return robot.__dict__[self._name]  # type: ignore[no-any-return]
         except KeyError:
@@ -159,7 +158,7 @@ class _of_model(property, Generic[T]):  # noqa: N801  (used like property)
         def __set__(self, robot: object, value: NoReturn) -> None: ...
 
 
-def _limit(field: str, of: str, doc: str) -> _of_model[Array]:
+def _limit(field: str, of: str, doc: str) -> of_model[Array]:
     """Return the property with this limit of all joints, in the order of q or of v."""
 
     def read(model: Model) -> Array:
@@ -169,10 +168,10 @@ def _limit(field: str, of: str, doc: str) -> _of_model[Array]:
                 values[list(body.q_index if of == "q" else body.v_index)] = getattr(body.limits, field)
         return values
 
-    return _of_model(read, doc)
+    return of_model(read, doc)
 
 
-def _resistance(field: str, doc: str) -> _of_model[Array]:
+def _resistance(field: str, doc: str) -> of_model[Array]:
     """Return the property with this resistance at each entry of v."""
 
     def read(model: Model) -> Array:
@@ -181,7 +180,7 @@ def _resistance(field: str, doc: str) -> _of_model[Array]:
             values[list(body.v_index)] += getattr(body, field)
         return values
 
-    return _of_model(read, doc)
+    return of_model(read, doc)
 
 
 @told
@@ -206,21 +205,19 @@ class BaseRobot(WithFunctions, RobotFunctions):
 
     # -- what it is ---------------------------------------------------------------------------------------------
 
-    name = _of_model(lambda m: m.name, "The robot's name in its file.")
-    nq = _of_model(lambda m: m.nq, "Length of q.")
-    nv = _of_model(lambda m: m.nv, "Length of v, a and tau: the degrees of freedom.")
-    nb = _of_model(lambda m: m.nb, "Number of moving bodies: the first axis of f_ext.")
-    gravity = _of_model(
+    name = of_model(lambda m: m.name, "The robot's name in its file.")
+    nq = of_model(lambda m: m.nq, "Length of q.")
+    nv = of_model(lambda m: m.nv, "Length of v, a and tau: the degrees of freedom.")
+    nb = of_model(lambda m: m.nb, "Number of moving bodies: the first axis of f_ext.")
+    gravity = of_model(
         lambda m: (float(m.gravity.x), float(m.gravity.y), float(m.gravity.z)), "Gravity in the world (m/s²)."
     )
-    mass = _of_model(lambda m: float(sum(body.inertia.m for body in m.bodies)), "Mass of all moving bodies (kg).")
-    joint_names = _of_model(lambda m: m.joint_names, "The joints in the order of q and v, which is that of the file.")
-    q_names = _of_model(
-        lambda m: m.q_names, "A name for each entry of q: its joint's, or ``root_joint.qx`` of several."
-    )
-    v_names = _of_model(lambda m: m.v_names, "A name for each entry of v, a and tau (``root_joint.wx``).")
-    body_names = _of_model(lambda m: m.body_names, "The moving bodies in the order of f_ext: parents before children.")
-    frame_names = _of_model(lambda m: m.frame_names, "The named frames: every link of the file, merged ones too.")
+    mass = of_model(lambda m: float(sum(body.inertia.m for body in m.bodies)), "Mass of all moving bodies (kg).")
+    joint_names = of_model(lambda m: m.joint_names, "The joints in the order of q and v, which is that of the file.")
+    q_names = of_model(lambda m: m.q_names, "A name for each entry of q: its joint's, or ``root_joint.qx`` of several.")
+    v_names = of_model(lambda m: m.v_names, "A name for each entry of v, a and tau (``root_joint.wx``).")
+    body_names = of_model(lambda m: m.body_names, "The moving bodies in the order of f_ext: parents before children.")
+    frame_names = of_model(lambda m: m.frame_names, "The named frames: every link of the file, merged ones too.")
 
     armature = _resistance(
         "armature",
@@ -228,8 +225,8 @@ class BaseRobot(WithFunctions, RobotFunctions):
     )
     damping = _resistance("damping", "Viscous friction (nv,), followers' included (N·m·s, N·s/m).")
     friction = _resistance("friction", "Coulomb friction (nv,), followers' included (N·m, N).")
-    stiffness = _of_model(_stiffness, "Stiffness of springs (nv,), followers' included (N·m/rad, N/m).")
-    rest_positions = _of_model(
+    stiffness = of_model(_stiffness, "Stiffness of springs (nv,), followers' included (N·m/rad, N/m).")
+    rest_positions = of_model(
         _rest_positions, "Configuration (nq,) in which springs are relaxed; 0, or neutral, where there are none."
     )
     lower_limits = _limit("lower", "q", "Lowest positions (nq,), −inf where there is no limit (rad, m).")
@@ -239,7 +236,7 @@ class BaseRobot(WithFunctions, RobotFunctions):
     )
     effort_limits = _limit("effort", "v", "Largest joint forces (nv,), inf where there is no limit (N·m, N).")
 
-    inertial_parameters = _of_model(
+    inertial_parameters = of_model(
         lambda m: np.array(m.inertial_parameters, dtype=float),
         """The inertial parameters (10 nb,): for each body, in the order of `body_names`, ten about its frame's origin.
 

@@ -12,10 +12,10 @@ from numpy.typing import ArrayLike
 from kinetree.errors import ArgumentError, ModelError
 from kinetree.model import Body, JointLimits, JointSpring, Model
 from kinetree.model.body import ONE_HAS_SPRINGS
-from kinetree.model.mimic import Follows, narrowed, spring_at_leader
+from kinetree.model.tree import Follows, narrowed, spring_at_leader
 from kinetree.robot.base import combined
 from kinetree.robot.edit import R, changed
-from kinetree.validation import Array, real_array
+from kinetree.validation import Array, check_finite, real_array
 
 Values: TypeAlias = "ArrayLike | Mapping[str, ArrayLike]"
 ByJoint: TypeAlias = dict[str, tuple[float, ...]]
@@ -229,8 +229,7 @@ def _of_joint(model: Model, what: str, name: str, value: ArrayLike) -> tuple[flo
 def _resistance(what: str, value: ArrayLike, n: int, of: str = "") -> Array:
     """Return the figures as n numbers, which are finite and, but for gear ratios and places, not negative."""
     array = _numbers(what + of, value, n)
-    if not np.isfinite(array).all():
-        raise ArgumentError(f"{what}{of} holds a number that is not finite (NaN or inf)")
+    check_finite(what + of, array)
     if what not in ("gear_ratio", "rest_position") and (array < 0.0).any():
         raise ArgumentError(f"{what}{of} is {array.min()}, and cannot be negative")
     return array

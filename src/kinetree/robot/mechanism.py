@@ -13,7 +13,7 @@ from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.types import Constraint
 from kinetree.constraints.types.slot import slot_values
 from kinetree.errors import ArgumentError
-from kinetree.robot.base import OPEN_LOOPS, WithFunctions
+from kinetree.robot.base import OPEN_LOOPS, WithFunctions, of_model
 from kinetree.robot.robot import Robot
 from kinetree.robot.signatures import MechanismFunctions
 from kinetree.signatures import told
@@ -90,20 +90,9 @@ class Mechanism(WithFunctions, MechanismFunctions):
         """Names of the velocities that determine all others, in the order of v."""
         return self.model.independent_names
 
-    @property
-    def nq(self) -> int:
-        """Length of q."""
-        return self.model.nq
-
-    @property
-    def nv(self) -> int:
-        """Length of v, a and tau."""
-        return self.model.nv
-
-    @property
-    def nb(self) -> int:
-        """Number of moving bodies."""
-        return self.model.nb
+    nq = of_model(lambda m: m.nq, "Length of q.")
+    nv = of_model(lambda m: m.nv, "Length of v, a and tau.")
+    nb = of_model(lambda m: m.nb, "Number of moving bodies.")
 
     def slots(self, contacts: Mapping[str, Any]) -> Array:
         """Return what the input ``slots`` of steps takes, (nslots, 7): the contacts in the slots (see `ContactSlot`).

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,8 +10,8 @@ from rich.markup import escape
 
 from kinetree.errors import ArgumentError
 from kinetree.robot.mobility import mobility
-from kinetree.robot.table import massless, print_robot
-from kinetree.tables import WIDE, make_table, number, print_warnings
+from kinetree.robot.table import plain_text, print_robot
+from kinetree.tables import make_table, number
 
 if TYPE_CHECKING:
     from rich.console import JustifyMethod
@@ -52,12 +51,7 @@ def said(mech: Mechanism, q: Array) -> str:
 
 def as_text(mech: Mechanism) -> str:
     """Return what ``kinetree info`` prints of this mechanism, as plain text."""
-    text = io.StringIO()
-    plain = {"color_system": None, "force_terminal": False, "force_jupyter": False}
-    out = Console(file=text, width=WIDE, highlight=False, emoji=False, **plain)  # type: ignore[arg-type]
-    print_mechanism(out, mech)
-    print_warnings(out, massless(mech.tree.model))
-    return "\n".join(line.rstrip() for line in text.getvalue().splitlines())
+    return plain_text(lambda out: print_mechanism(out, mech), mech.tree.model)
 
 
 def facts(mech: Mechanism) -> dict[str, object]:

@@ -12,7 +12,7 @@ from kinetree.constraints.inputs import row_mask
 from kinetree.constraints.model import ROUNDING, independent_columns, pivots
 from kinetree.errors import ArgumentError, listed
 from kinetree.tables import number
-from kinetree.validation import Array, positive, real_array
+from kinetree.validation import Array, check_finite, positive, real_array
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -160,6 +160,5 @@ def mobility(mech: Mechanism, q: ArrayLike, *, active: ArrayLike | None = None, 
 def _finite(what: str, value: ArrayLike, n: int) -> Array:
     """Return an array of n finite numbers."""
     array = real_array(what, value, n, batch=False)
-    if not np.isfinite(array).all():
-        raise ArgumentError(f"{what} holds a number that is not finite (NaN or inf)")
+    check_finite(what, array)
     return array

@@ -36,11 +36,16 @@ def print_robot(out: Console, robot: BaseRobot) -> None:
 
 def as_text(robot: BaseRobot) -> str:
     """Return what ``kinetree info`` prints of this robot, as plain text."""
+    return plain_text(lambda out: print_robot(out, robot), robot.model)
+
+
+def plain_text(show: Callable[[Console], None], model: Model) -> str:
+    """Return what is shown of a model, with warnings, as plain text."""
     text = io.StringIO()
     plain = {"color_system": None, "force_terminal": False, "force_jupyter": False}
     out = Console(file=text, width=WIDE, highlight=False, emoji=False, **plain)  # type: ignore[arg-type]
-    print_robot(out, robot)
-    print_warnings(out, massless(robot.model))
+    show(out)
+    print_warnings(out, massless(model))
     return "\n".join(line.rstrip() for line in text.getvalue().splitlines())
 
 

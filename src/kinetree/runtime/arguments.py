@@ -130,10 +130,15 @@ def _and(names: list[str]) -> str:
 
 
 def convert(spec: FunctionSpec, call: Call) -> Inputs:
-    """Return the arguments of a call as arrays of one dtype, with the leading axes of the result.
+    """Return the arguments of a call as arrays: of float32 where all given but flags are, else of float64."""
+    dtype, arrays, leads = read(spec, call)
+    ports = spec.ports(call.optional)
+    lead = _broadcast(spec, ports, arrays, leads)
+    return Inputs(Variant(call.optional, call.options, dtype), ports, as_plain(spec, call, arrays, dtype), lead)
 
-    The dtype is float32 where all inputs that are given, but for flags, are float32, and float64 otherwise.
-    """
+
+def read(spec: FunctionSpec, call: Call) -> tuple[str, list[Array], list[tuple[int, ...]]]:
+    """Return the dtype of a call, its arguments as arrays of any dtype, and the axes before those of one state."""
     ports = spec.ports(call.optional)
     arrays, leads = [], []
     dtype = "float32" if len(ports) > len(call.defaulted) else "float64"
@@ -150,12 +155,16 @@ def convert(spec: FunctionSpec, call: Call) -> Inputs:
                 )
         arrays.append(array)
         leads.append(_lead(spec, port, array))
-    lead = _broadcast(spec, ports, arrays, leads)
+    return dtype, arrays, leads
+
+
+def as_plain(spec: FunctionSpec, call: Call, arrays: list[Array], dtype: str) -> list[Array]:
+    """Return the arrays in this dtype, native and aligned, if they hold no number that they may not."""
     wanted = DTYPES[dtype]
     plain = [a if a.dtype is wanted and a.flags.aligned else _plain(a, wanted) for a in arrays]
-    for port, array in zip(ports, plain, strict=True):
+    for port, array in zip(spec.ports(call.optional), plain, strict=True):
         check_range(spec, port, array)
-    return Inputs(Variant(call.optional, call.options, dtype), ports, plain, lead)
+    return plain
 
 
 def check_range(spec: FunctionSpec, port: Port, array: Array) -> None:
@@ -235,11 +244,7 @@ def _plain(array: Array, dtype: np.dtype[Any]) -> Array:
 
 
 def strides(array: Array, lead: tuple[int, ...], shape: tuple[int, ...]) -> int | None:
-    """Return the bytes between consecutive states, 0 if all are the same one.
-
-    None where a kernel cannot read the array without a copy: a state is not contiguous in row-major order, or the
-    states are not evenly spaced.
-    """
+    """Return the bytes between consecutive states, 0 if all are the same one; None where a kernel would need a copy."""
     if array.flags.c_contiguous and array.shape == lead + shape:
         return math.prod(shape, start=array.itemsize)
     outer = array.ndim - len(shape)

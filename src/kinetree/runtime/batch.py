@@ -20,8 +20,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from kinetree.backends.base import LoadedCode, ObjectCode
 from kinetree.errors import ArgumentError
-from kinetree.glue import cpython, descriptor, interrupts
+from kinetree.glue import cpython, descriptor, entry, interrupts
 from kinetree.graph import Port
 from kinetree.runtime import threads
 from kinetree.runtime.arguments import Array, strides
@@ -111,50 +112,53 @@ def _scratch(size: int) -> tuple[Array, int]:
 
 
 @functools.cache
-def _tables(n: int) -> tuple[Any, Any]:
+def table_types(n: int) -> tuple[Any, Any]:
     """Return the C types of n pointers and of n distances."""
     return ctypes.c_void_p * n, ctypes.c_int64 * n
 
 
-class SingleKernel:
-    """``kt_single`` at this address, called through ctypes; `keep` keeps the code in memory (see `entry.gc_opaque`).
+class Kernel:
+    """An entry point of code; `keep` keeps it in memory (see `entry.gc_opaque`), `long`: loops in it may take long."""
 
-    `long`: it has loops that may take long, and look whether they are to stop.
-    """
+    def __init__(self, code: ObjectCode, loaded: LoadedCode, symbol: str) -> None:
+        self.keep = entry.gc_opaque(loaded)
+        self.address = loaded.address(symbol) or 0
+        self.scratch = code.scratch
+        self.long = "kinetree_stopped" in code.externals
 
-    def __init__(self, address: int, scratch: int, keep: object, long: bool = False) -> None:
-        self.keep = keep
-        self._long = long
-        self._call = _Single(address)
-        self._scratch = scratch
+
+class SingleKernel(Kernel):
+    """``kt_single``, called through ctypes."""
+
+    def __init__(self, code: ObjectCode, loaded: LoadedCode) -> None:
+        super().__init__(code, loaded, "kt_single")
+        self._call = _Single(self.address)
 
     def run(self, laid_out: KernelArguments) -> None:
         """Evaluate one state."""
-        if self._long:
+        if self.long:
             threads.pool.share(threads.Job(lambda: lambda start, n: self._run(laid_out), 1, largest=1), 1, away=True)
         else:
             self._run(laid_out)
 
     def _run(self, laid_out: KernelArguments) -> None:
-        memory, scratch = _scratch(self._scratch)
-        pointers = _tables(len(laid_out.addresses))[0](*laid_out.addresses)
+        memory, scratch = _scratch(self.scratch)
+        pointers = table_types(len(laid_out.addresses))[0](*laid_out.addresses)
         ins = ctypes.addressof(pointers)
         self._call(ins, ins + _POINTER * laid_out.outputs, scratch)
         del memory
 
 
-class BatchKernel:
-    """``kt_batch`` at this address, with its measured speed; `keep` and `long` as in `SingleKernel`."""
+class BatchKernel(Kernel):
+    """``kt_batch``, with its measured speed."""
 
-    def __init__(self, address: int, scratch: int, keep: object, lanes: int, long: bool = False) -> None:
-        self.keep = keep
+    def __init__(self, code: ObjectCode, loaded: LoadedCode, lanes: int) -> None:
+        super().__init__(code, loaded, "kt_batch")
         self.lanes = lanes
-        self._long = long
-        self._call = _Kernel(address)
-        self._scratch = scratch
+        self._call = _Kernel(self.address)
         self._seconds = math.inf  # for one state: the least that was seen
         self.limits = np.zeros(2, np.int64)  # for the call glue: see `kinetree.glue.descriptor`
-        self.record = address, scratch, descriptor.address(self.limits)
+        self.record = self.address, self.scratch, descriptor.address(self.limits)
 
     def run(self, laid_out: KernelArguments, n: int) -> None:
         """Evaluate n >= 1 states."""
@@ -175,7 +179,7 @@ class BatchKernel:
         self, laid_out: KernelArguments, first: int, end: int, count: int, *, largest: int, unit: int = 1, part: int = 1
     ) -> None:
         """Run the states from `first` to `end` on so many threads, in chunks as of `Job`."""
-        if count == 1 and not self._long:
+        if count == 1 and not self.long:
             run = self._runner(laid_out)
             for start in range(first, end, largest):
                 run(start, min(largest, end - start))
@@ -186,16 +190,16 @@ class BatchKernel:
             return lambda start, m: run(first + start, m)
 
         job = threads.Job(work, end - first, largest=largest, unit=unit, part=part)
-        threads.pool.share(job, count, away=self._long)
+        threads.pool.share(job, count, away=self.long)
 
     def _runner(self, laid_out: KernelArguments) -> Callable[[int, int], None]:
         """Return what runs `count` states from `start` on, in one thread."""
-        pointer_table, distance_table = _tables(len(laid_out.addresses))
+        pointer_table, distance_table = table_types(len(laid_out.addresses))
         pointers = pointer_table(*laid_out.addresses)
         ins = ctypes.addressof(pointers)
         outs = ins + _POINTER * laid_out.outputs
         distances = distance_table(*laid_out.strides)
-        memory, scratch = _scratch(self._scratch)
+        memory, scratch = _scratch(self.scratch)
 
         def run(start: int, count: int, keep: object = (self.keep, memory)) -> None:
             if start:
@@ -205,7 +209,7 @@ class BatchKernel:
             spent = (time.perf_counter() - begin) / count
             if spent < self._seconds and not interrupts.is_stopped():
                 self._seconds = max(spent, _LEAST_SECONDS)
-                keeps_gil = SHARED_SECONDS if self._long else SMALLEST_SECONDS  # without it, signals are not handled
+                keeps_gil = SHARED_SECONDS if self.long else SMALLEST_SECONDS  # without it, signals are not handled
                 self.limits[:] = [int(most / self._seconds) for most in (keeps_gil, SHARED_SECONDS)]
 
         return run

@@ -58,10 +58,7 @@ def digest(parts: Iterable[bytes | str]) -> str:
 
 @functools.cache
 def source_digest() -> str | None:
-    """Return the digest of kinetree's own source, None where it is not in plain files.
-
-    The contents are read, not sizes and times: a checkout that goes back and forth must not meet old code.
-    """
+    """Return the digest of kinetree's own source, by content, not by time; None where it is not in plain files."""
     package = _package()
     try:
         parts = [part for name in sorted(_sources(package)) for part in (name, _content(package, name))]
@@ -249,10 +246,7 @@ def trim(folder: Path, largest: int | None = None) -> None:
 
 
 def entries(folder: Path) -> Iterator[tuple[str, os.stat_result]]:
-    """Yield the path and the status of each file that the cache has written, what is being written included.
-
-    Those are regular files with names of ours. A file that another process removes meanwhile is passed over.
-    """
+    """Yield path and status of each file with a name of ours, what is being written too; some may be gone now."""
     try:
         with os.scandir(folder) as found:
             for entry in found:

@@ -14,14 +14,32 @@ from kinetree import locks
 from kinetree.errors import ArgumentError
 from kinetree.glue import cpython
 from kinetree.lazy import cached_property, lazy_method
-from kinetree.runtime import arguments, batch, inline, outputs
+from kinetree.runtime import arguments, batch, outputs
 from kinetree.runtime.arguments import Array, Inputs
 from kinetree.runtime.batch import BatchKernel
-from kinetree.runtime.calls import CallGlue
-from kinetree.runtime.kernels import Kernels, Single
-from kinetree.runtime.shown import Shown
+from kinetree.runtime.kernels import CallGlue, Kernels, Single
 from kinetree.runtime.spec import FunctionSpec, Variant
 from kinetree.tracing.context import substituting_flag
+
+
+class Shown:
+    """The call of a function, named by what it computes: Dask names tasks by the parts of a `functools.partial`."""
+
+    def __init__(self, function: Any) -> None:
+        self._function, self.__name__ = function, function.__name__
+
+    def __call__(self, *args: object, **kwargs: object) -> Any:
+        """Call the function."""
+        return self._function(*args, **kwargs)
+
+    def __dask_tokenize__(self) -> tuple[object, ...]:
+        """Return what two functions share only if they have the same results: the digest of the disk cache has it."""
+        spec = self._function.spec
+        identity = spec.identity()
+        defaults = [(name, array.tobytes()) for name, array in spec.defaults.items()]
+        signature = repr((spec.inputs, spec.outputs, spec.optional, spec.options, defaults))
+        return spec.name, signature, self._function.__reduce__() if identity is None else identity
+
 
 _K = TypeVar("_K")
 
@@ -79,7 +97,6 @@ class Function(functools.partial[Any]):
     def __init__(self, spec: FunctionSpec, lanes: int | None = None, backend: str = "llvm") -> None:
         self.spec = spec
         self.__name__ = self.__qualname__ = spec.name
-        self.__signature__ = spec.signature()
         if spec.wrapped is not None:
             self.__wrapped__ = spec.wrapped
             self.__module__ = getattr(spec.wrapped, "__module__", __name__)
@@ -245,8 +262,8 @@ class Function(functools.partial[Any]):
             return self(*split[0], **split[1])
         call = arguments.bind(self.spec, args, kwargs)
         spec = self.spec.of(call.optional, call.options)
-        if inline.is_part_of_trace(call.values):
-            return inline.inline_call(spec, call)
+        if outputs.is_part_of_trace(call.values):
+            return outputs.inline_call(spec, call)
         inputs = arguments.convert(spec, call)
         given = outputs.given_outputs(spec, call.out, inputs)
         places = outputs.result_arrays(spec, given, inputs)

@@ -1,4 +1,4 @@
-"""The compiled code of a function: loaded from the disk cache, or traced, optimised and compiled when first asked for.
+"""The compiled code of a function: loaded from the disk cache, or traced, optimised and compiled; and its call glue.
 
 The compiler is imported only where something has to be compiled: a cached function needs no tracing.
 """
@@ -7,20 +7,23 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import itertools
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
+from types import NoneType
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from kinetree import locks
 from kinetree.backends import get_backend
-from kinetree.backends.base import ObjectCode, Steps
-from kinetree.glue import cpython, entry
+from kinetree.backends.base import LoadedCode, ObjectCode, Steps
+from kinetree.glue import cpython, descriptor, entry
 from kinetree.graph import Program
 from kinetree.runtime import cache
 from kinetree.runtime.batch import BatchKernel, SingleKernel
+from kinetree.runtime.options import Value, plain
 from kinetree.runtime.spec import FunctionSpec, Variant
 from kinetree.runtime.steps import ScanKernel
 from kinetree.tracing import context
@@ -78,7 +81,7 @@ class Kernels:
             return self._programs[key]
         with locks.compiling:
             if key not in self._programs:
-                from kinetree.passes.pipeline import optimize
+                from kinetree.passes import optimize
 
                 with context.outside():
                     self._programs[key] = optimize(self._spec.trace(variant))
@@ -90,7 +93,11 @@ class Kernels:
             return self.singles[variant]
         backend = get_backend(self._backend_name)
         wanted = _Wanted(variant, "single", lambda: backend.compile_single(self.checked(variant), variant.dtype))
-        return self._made(self.singles, variant, wanted, self._loaded_single)
+
+        def made(code: ObjectCode, loaded: LoadedCode) -> Single:
+            return Single(SingleKernel(code, loaded), loaded.address("kt_c_entry"), loaded.address("kt_run"))
+
+        return self._made(self.singles, variant, wanted, made)
 
     def batch(self, variant: Variant) -> BatchKernel:
         """Return the kernel for many states."""
@@ -100,7 +107,7 @@ class Kernels:
         wanted = _Wanted(
             variant, f"batch {lanes}", lambda: backend.compile_batch(self.checked(variant), variant.dtype, lanes)
         )
-        return self._made(self.batches, variant, wanted, lambda code: self._loaded_batch(code, lanes))
+        return self._made(self.batches, variant, wanted, lambda code, loaded: BatchKernel(code, loaded, lanes))
 
     def scan(self, variant: Variant, steps: Steps, states: int) -> ScanKernel:
         """Return the kernel for many steps of so many states: of one state it is a kernel of one lane."""
@@ -114,25 +121,10 @@ class Kernels:
             f"scan {lanes} {steps!r}",
             lambda: backend.compile_scan(self.checked(variant), variant.dtype, lanes, steps),
         )
-        return self._made(self.scans, key, wanted, lambda code: self._loaded_scan(code, lanes))
+        return self._made(self.scans, key, wanted, lambda code, loaded: ScanKernel(code, loaded, lanes))
 
     def _lanes_for(self, variant: Variant) -> int:
         return get_backend(self._backend_name).lanes(variant.dtype) if self._lanes is None else self._lanes
-
-    def _loaded_single(self, code: ObjectCode) -> Single:
-        loaded = get_backend(self._backend_name).load(code)
-        kernel = SingleKernel(loaded.address("kt_single") or 0, code.scratch, entry.gc_opaque(loaded), _is_long(code))
-        return Single(kernel, loaded.address("kt_c_entry"), loaded.address("kt_run"))
-
-    def _loaded_batch(self, code: ObjectCode, lanes: int) -> BatchKernel:
-        loaded = get_backend(self._backend_name).load(code)
-        return BatchKernel(
-            loaded.address("kt_batch") or 0, code.scratch, entry.gc_opaque(loaded), lanes, _is_long(code)
-        )
-
-    def _loaded_scan(self, code: ObjectCode, lanes: int) -> ScanKernel:
-        loaded = get_backend(self._backend_name).load(code)
-        return ScanKernel(loaded.address("kt_scan") or 0, code.scratch, entry.gc_opaque(loaded), lanes, _is_long(code))
 
     def checked(self, variant: Variant) -> Program:
         """Return the program of a variant, whose constants its dtype can hold."""
@@ -142,17 +134,14 @@ class Kernels:
         check_constants(program, variant.dtype, self._spec.name)
         return program
 
-    def _made(self, made: dict[_V, _K], key: _V, wanted: _Wanted, loaded: Callable[[ObjectCode], _K]) -> _K:
-        """Load code from the disk cache, or compile it.
-
-        Only compiling takes the lock. Two threads may both load the same code: the first one's is everybody's.
-        """
-        target, kind = get_backend(self._backend_name).target, f"{self._backend_name} {wanted.kind}"
+    def _made(self, made: dict[_V, _K], key: _V, wanted: _Wanted, kernel: Callable[[ObjectCode, LoadedCode], _K]) -> _K:
+        """Load code from the disk cache, or compile it under the lock; of two threads that load it, one's counts."""
+        backend = get_backend(self._backend_name)
         with locks.loading():
-            name = cache_key(self._spec, wanted.variant, target, kind)
+            name = cache_key(self._spec, wanted.variant, backend.target, f"{self._backend_name} {wanted.kind}")
             code = None if name is None else cache.load(name)
             if code is not None:
-                return made.setdefault(key, loaded(code))
+                return made.setdefault(key, kernel(code, backend.load(code)))
         with locks.compiling:
             if key in made:
                 return made[key]
@@ -160,12 +149,7 @@ class Kernels:
             if code is None:
                 with observer(self._spec.name):
                     code = _stored(name, wanted.compiled())
-            return made.setdefault(key, loaded(code))
-
-
-def _is_long(code: ObjectCode) -> bool:
-    """Return whether the code has loops that may take long, and look whether they are to stop."""
-    return "kinetree_stopped" in code.externals
+            return made.setdefault(key, kernel(code, backend.load(code)))
 
 
 def _stored(key: str | None, code: ObjectCode) -> ObjectCode:
@@ -178,10 +162,7 @@ _glues: dict[str, Glue | None] = {}  # by the backend's name; None where it has 
 
 
 def call_glue(backend_name: str, *, load: bool, wait: bool) -> tuple[Glue | None, bool]:
-    """Return the call glue of a backend, None if there is none, and whether that is known.
-
-    Unless `load`, only what is in memory already is known; unless `wait`, it is not compiled while something else is.
-    """
+    """Return a backend's call glue, None if there is none, and whether that is known; see `CallGlue.fetch`."""
     if cpython.find() is None:
         return None, True
     if backend_name in _glues or not load:
@@ -229,3 +210,126 @@ def _abi() -> str:
         None if cpython.find() is None else (cpython.find(), cpython.numpy_api().abi),
     )
     return repr(known)
+
+
+class OptionCodes:
+    """The small numbers by which the glue knows the values of one option.
+
+    Every spelling that it has met is known to it (of a sequence of names, each order in which it was given), and
+    objects by their addresses too, which is quicker. So that a caller who makes new ones on every call costs no memory,
+    only the first `MOST` are kept.
+    """
+
+    MOST = 64
+
+    def __init__(self, name: str, default: Value, required: bool) -> None:
+        self.name = sys.intern(name)
+        self._codes: dict[Value, int] = {}
+        self._known: dict[object, int] = {}
+        self._seen = np.zeros(1 + 2 * self.MOST, np.int64)
+        self._kept: list[object] = []  # what has been seen: no other object may come to its address
+        self.default = -1 if required else self.code(default)
+
+    def code(self, value: Value) -> int:
+        """Return the code of a value, a new one if need be."""
+        with locks.installing:
+            if value not in self._codes:
+                self._codes[value] = len(self._codes)
+                given = sys.intern(value) if type(value) is str else plain(value)
+                if type(given) in (int, NoneType) or _are_strings(given):  # others are known by their addresses
+                    self._known[given] = self._codes[value]
+                self._see(given, self._codes[value])
+            return self._codes[value]
+
+    def learn(self, given: object, value: Value) -> None:
+        """Note that this is how a value was given."""
+        key = tuple(given) if type(given) is list else given
+        if not _are_strings(key):
+            return
+        with locks.installing:
+            if value in self._codes:
+                if len(self._known) < self.MOST + len(self._codes):
+                    self._known.setdefault(key, self._codes[value])
+                if given is key:
+                    self._see(given, self._codes[value])
+
+    def _see(self, given: object, code: int) -> None:
+        if len(self._kept) < self.MOST and not any(given is x for x in self._kept):
+            self._kept.append(given)
+            n = len(self._kept)
+            self._seen[2 * n - 1 : 2 * n + 1] = id(given), code
+            self._seen[0] = n  # last: the glue may be reading
+
+    @property
+    def choice(self) -> descriptor.Choice:
+        """What the glue reads, also of spellings to be learned."""
+        return descriptor.Choice(self._known, self._seen, self.default)
+
+
+class CallGlue:
+    """What a function tells the glue of its variants; while that is not loaded, it `is_awaited`."""
+
+    def __init__(self, spec: FunctionSpec, kernels: Kernels, backend: str) -> None:
+        self._spec, self._kernels, self._backend = spec, kernels, backend
+        self._options = [OptionCodes(o.name, o.default, o.required) for o in spec.open_options]
+        names = [*(port.name for port in spec.inputs), *(option.name for option in self._options), "out"]
+        self._names = [sys.intern(spec.spelled(name)) for name in names]
+        positions = [names.index(name) for name in itertools.takewhile(names.__contains__, spec.positional)]
+        defaults = [(wide, _narrow(wide)) for wide in spec.defaults.values()]
+        self._inputs = descriptor.Inputs(spec.inputs, len(spec.required), defaults, positions, spec.ranges)
+        self._is_possible = descriptor.is_describable(spec.inputs, len(spec.optional), len(self._options))
+        self._glue: Glue | None = None
+        self.is_awaited = False
+
+    def learn(self, given: Mapping[str, object], variant: Variant) -> None:
+        """Note how the options of a variant were given."""
+        values = dict(variant.options)
+        for option in self._options:
+            if (name := self._spec.spelled(option.name)) in given:
+                option.learn(given[name], values[option.name])
+
+    def fetch(self, *, load: bool, wait: bool) -> None:
+        """Look for the glue in memory or, if `load`, bring it there; unless `wait`, not while something is compiled."""
+        if self._is_possible and self._glue is None:
+            self._glue, known = call_glue(self._backend, load=load, wait=wait)
+            self.is_awaited = not known
+
+    def builtin(self, general: Callable[..., Any]) -> Callable[..., Any] | None:
+        """Return the function that calls the variants, else `general`; None without glue. The caller holds the lock."""
+        glue = self._glue
+        if glue is None:
+            return None
+        entries, keep = [], []
+        singles, batches = self._kernels.singles, self._kernels.batches
+        for variant in {**singles, **batches}:
+            single, batch = singles.get(variant), batches.get(variant)
+            key = self._key(variant)
+            run = single and single.run
+            results = self._spec.of(variant.optional, variant.options)
+            is_shaped = all(results.shaped(port) == port for port in self._spec.inputs)
+            if key is not None and is_shaped and (run or batch) and len(results.outputs) <= descriptor.MOST_PORTS:
+                record = batch.record if batch else (0, 0, 0)
+                entries.append(descriptor.Entry(key, run or 0, *record, results.outputs, results.result))
+                keep += [single and single.kernel.keep, batch and (batch.keep, batch.limits), results.result]
+        choices = [option.choice for option in self._options]
+        words = descriptor.describe(self._inputs, self._names, choices, entries)
+        owner = entry.gc_opaque((keep, self._names, self._options, self._inputs, glue))
+        return entry.builtin(self._spec.name, glue.address, words, general, owner)
+
+    def _key(self, variant: Variant) -> int | None:
+        values = dict(variant.options)
+        codes = [option.code(values[option.name]) for option in self._options]
+        optional = [self._spec.optional.index(name) for name in variant.optional]
+        if any(code >= descriptor.MOST_CODES for code in codes):
+            return None
+        return descriptor.key(variant.dtype == "float32", optional, codes)
+
+
+def _are_strings(given: object) -> bool:
+    return type(given) is str or (type(given) is tuple and all(type(entry) is str for entry in given))
+
+
+def _narrow(wide: descriptor.Array) -> descriptor.Array:
+    """Return an array in float32."""
+    with np.errstate(over="ignore"):
+        return wide.astype(np.float32)

@@ -105,10 +105,7 @@ class Names(Option):
 
 
 class Exact:
-    """A value that is the same only as one that is equal in type too, with all entries of tuples, and in sign of zero.
-
-    So 1, True and 1.0, which Python's dicts take for one key, are three.
-    """
+    """A value that equals only one of the same type and sign of zero, in tuples too: 1, True and 1.0 are three."""
 
     __slots__ = ("_key", "value")
 
@@ -138,10 +135,7 @@ def plain(value: Value) -> Value:
 
 @dataclass(frozen=True)
 class Constant(Option):
-    """A value that a user's function has while it is traced, of the type of an annotation; hashable.
-
-    Among strings, whole numbers and None equal ones are the same; all else is `Exact`.
-    """
+    """A hashable value that a user's function has while it is traced; but for str, int and None it is `Exact`."""
 
     annotation: Any = None
     default: Value = None
@@ -179,10 +173,7 @@ def _described(kind: Any) -> Iterable[str]:
 
 
 def _conforming(value: Any, kind: Any) -> object:
-    """Return a value of the type of an annotation; a list, which is not hashable, if it is none.
-
-    True is 1 where both are possible: equal values have one kernel.
-    """
+    """Return a value of the type of an annotation, True as 1 where both are possible; a list if it is none."""
     origin, parts = get_origin(kind), get_args(kind)
     if origin in (Union, UnionType):
         found = (_conforming(value, part) for part in sorted(parts, key=lambda part: part is bool))

@@ -1,18 +1,28 @@
-"""The arrays for the results of a call: those given as out, or new ones."""
+"""The results of a call: arrays given as out, or new ones; and calls that become part of a function being traced.
+
+The block of a deleted large result is reused for the next: the system clears every page of new memory, and the C
+library (glibc from 32 MB on) asks for new memory each time, which for tens of megabytes takes longer than to compute
+them. So the blocks of the last two are retained. One is free when nothing but this module refers to it: results and
+their views have it as their base.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+import sys
+from collections import deque
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from kinetree.errors import ArgumentError
 from kinetree.graph import Port
-from kinetree.runtime import arguments, memory
-from kinetree.runtime.arguments import DTYPES, Array, Inputs
+from kinetree.runtime import arguments
+from kinetree.runtime.arguments import DTYPES, Array, Call, Inputs, check_range
 from kinetree.runtime.batch import BatchKernel, KernelArguments, address, writable
 from kinetree.runtime.spec import FunctionSpec
+from kinetree.tracing import context  # what records is imported where there is a trace: cached code needs none
 
 
 def given_outputs(spec: FunctionSpec, out: object, inputs: Inputs) -> list[Array] | None:
@@ -34,7 +44,7 @@ def result_arrays(spec: FunctionSpec, given: Sequence[Array] | None, inputs: Inp
     """Return the arrays to compute the outputs in: those given, or new ones where a kernel cannot write to them."""
     new = DTYPES[inputs.variant.dtype]
     return [
-        given[k] if given and _in_place(given[k], port, inputs) else memory.empty(inputs.lead + port.shape, new)
+        given[k] if given and _in_place(given[k], port, inputs) else empty(inputs.lead + port.shape, new)
         for k, port in enumerate(spec.outputs)
     ]
 
@@ -67,7 +77,7 @@ def plain_batch(spec: FunctionSpec, kernel: BatchKernel, args: tuple[Any, ...], 
         return None
     n = len(arrays[0])
     if out is None:
-        arrays += [memory.empty((n, *port.shape), DTYPES["float64"]) for port in results]
+        arrays += [empty((n, *port.shape), DTYPES["float64"]) for port in results]
     elif not arrays[-1].flags.writeable or any(overlap(a, arrays[-1]) for a in arrays[:-1]):
         return None
     addresses, strides = [address(a) for a in arrays], [a.strides[0] for a in arrays]
@@ -101,3 +111,80 @@ def _checked(spec: FunctionSpec, port: Port, out: object, inputs: Inputs) -> Arr
     if not out.flags.writeable:
         raise ArgumentError(f"{where} is read-only, it must be {wanted}")
     return out
+
+
+def is_part_of_trace(values: Iterable[object]) -> bool:
+    """Return whether a call with these arguments is part of the function being traced, not one to be evaluated now."""
+    trace = context.current()
+    if trace is None:
+        return False
+    from kinetree.tracing.arrays import is_traced
+
+    if any(is_traced(value) for value in values):
+        return True
+    return bool(trace.substitutions) and not trace.is_interrupted()
+
+
+def inline_call(spec: FunctionSpec, call: Call) -> Any:
+    """Return the results of a call on traced values, one state: its own arithmetic is that of its compiled code."""
+    from kinetree.tracing.arrays import traced_array
+    from kinetree.tracing.expr import ExactExpr, Expr, recast
+    from kinetree.tracing.tracer import flatten
+
+    trace = context.current()
+    kind = ExactExpr if trace is not None and trace.exact else Expr
+
+    if call.out is not None:
+        raise ArgumentError(f"{spec.name}: out= has no meaning in a function that is being compiled")
+    given = {}
+    for port, value in zip(spec.ports(call.optional), call.values, strict=True):
+        array: Array = np.asarray(value, dtype=object)
+        if array.shape != port.shape:
+            raise ArgumentError(
+                f"{spec.name}: {port.name} has shape {array.shape}, a function that is being compiled gives it one "
+                f"state: {port.shape}; {spec.describe(port)}"
+            )
+        if port.name in spec.ranges:
+            check_range(spec, port, np.array([x for x in array.flat if not isinstance(x, Expr)], dtype=np.float64))
+        relaxed: Array = np.array([recast(entry, Expr) for entry in array.flat], dtype=object)
+        given[port.name] = relaxed.reshape(port.shape).tolist()
+    results = spec.evaluate(given, dict(call.options))
+    entries = [[recast(entry, kind) for entry in flatten(result)] for result in results]
+    return returned(spec, [traced_array(e, port.shape) for e, port in zip(entries, spec.outputs, strict=True)])
+
+
+LEAST_BYTES = 32 << 20
+MOST_BYTES = 64 << 20  # of one result; at most twice this is retained
+
+_blocks: deque[list[Array]] = deque(maxlen=2)  # lists of one block: passing a list adds no reference to its block
+_UNUSED = 2  # references to a block: by its list, and by the argument of getrefcount
+_COUNTED: bool = getattr(sys, "_is_gil_enabled", lambda: True)()  # else another thread may be adding a reference
+
+
+def empty(shape: Sequence[int], dtype: np.dtype[Any]) -> Array:
+    """Return an array with anything in it, as `numpy.empty` does."""
+    size = math.prod(shape) * dtype.itemsize
+    if not (LEAST_BYTES <= size <= MOST_BYTES and _COUNTED):
+        return np.empty(shape, dtype)
+    holder = _unused(size) or [np.empty(size, np.uint8)]
+    array = holder[0].view(dtype).reshape(shape)
+    _blocks.append(holder)
+    return array
+
+
+def _unused(size: int) -> list[Array] | None:
+    """Take an unused block of this size out of the queue, so that other threads do not see it."""
+    for _ in range(len(_blocks)):
+        try:
+            holder = _blocks.popleft()
+        except IndexError:  # another thread has them
+            return None
+        if holder[0].nbytes == size and sys.getrefcount(holder[0]) == _UNUSED:
+            return holder
+        _blocks.append(holder)
+    return None
+
+
+def release_memory() -> None:
+    """Release the unused blocks."""
+    _blocks.clear()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,13 +12,11 @@ import numpy as np
 from kinetree.backends.base import Steps
 from kinetree.errors import ArgumentError, unknown_name
 from kinetree.graph import Port
-from kinetree.runtime import inline
+from kinetree.runtime import arguments, outputs
 from kinetree.runtime.arguments import Array
 from kinetree.runtime.function import Function
-from kinetree.runtime.results import result_type
-from kinetree.runtime.spec import FunctionSpec, Variant
+from kinetree.runtime.spec import FunctionSpec, Variant, result_type
 from kinetree.runtime.steps import run_steps
-from kinetree.validation import MASKED, has_masked_entries
 
 
 def scan(
@@ -67,9 +66,13 @@ def scan(
     return Scan(step, carried, per_step, record)
 
 
+Lead = tuple[int, ...]
+
+
 class _Variant(NamedTuple):
     """A step with these optional inputs given."""
 
+    spec: FunctionSpec
     optional: tuple[str, ...]
     inputs: tuple[Port, ...]
     carried: tuple[Port, ...]
@@ -97,7 +100,7 @@ def _variant_of(
         tuple(results.index(name) for name in record),
     )
     ports = tuple(inputs.values()), tuple(inputs[name] for name in carried), tuple(outputs[name] for name in record)
-    return _Variant(optional, *ports, steps)
+    return _Variant(replace(spec, name=f"scan of {spec.name}"), optional, *ports, steps)
 
 
 class Scan:
@@ -113,6 +116,7 @@ class Scan:
         if spec.default_options is None:
             raise ArgumentError(f"scan: {spec.name} has options that must be chosen first: use {spec.name}.bind(...)")
         self.step, self._options = step, spec.default_options
+        self._called = replace(spec, name=f"scan of {spec.name}", options=(), group=None, named={})
         if not isinstance(carried, Mapping):
             raise ArgumentError(f"scan: carried takes a dict from inputs to outputs, not {carried!r}")
         per_step, record = _names(per_step, "per_step"), _names(record, "record")
@@ -165,8 +169,8 @@ class Scan:
         ArgumentError
             If an argument is missing, unknown or of a wrong shape, or the numbers of steps differ.
         """
-        variant, arrays = self._bound(args, named)
-        lead, count = self._common(variant, arrays, steps)
+        variant, arrays, leads = self._bound(args, named)
+        lead, count = self._common(variant, leads, steps)
         if isinstance(every, bool) or not isinstance(every, int | np.integer) or every < 1:
             raise ArgumentError(f"{self!r}: every is a whole number from 1 on, not {every!r}")
         dtype = arrays[0].dtype if arrays else np.dtype(np.float64)
@@ -175,7 +179,10 @@ class Scan:
         n = math.prod(lead)
         if n and count:
             flat = [_flat(a, lead, p, p.name in self._per_step) for a, p in zip(arrays, variant.inputs, strict=True)]
-            self._run(variant, flat, last, recorded, n, count, int(every))
+            finals = [a.reshape(n, -1) for a in last]
+            records = [a.reshape(n, count // every, p.size) for a, p in zip(recorded, variant.recorded, strict=True)]
+            kernel = self.step._kernels.scan(Variant(variant.optional, self._options, str(dtype)), variant.steps, n)
+            run_steps(kernel, variant.steps, flat, finals, records, count, int(every))
         elif n:
             for out, (k, _) in zip(last, variant.steps.carried, strict=True):
                 out[...] = arrays[k]
@@ -183,54 +190,30 @@ class Scan:
         kinds = result_type(f"{name}_last", tuple(self._carried)), result_type(f"{name}_recorded", self._record)
         return kinds[0](*last), kinds[1](*recorded)
 
-    def _bound(self, args: tuple[Any, ...], named: Mapping[str, Any]) -> tuple[_Variant, list[Array]]:
-        """Return the variant that is called, and its arguments in order as arrays of one float type."""
-        spec = self._spec
-        names = [p.name for p in spec.inputs]
-        if len(args) > len(names):
-            raise ArgumentError(f"{self!r} takes {len(names)} arguments ({', '.join(names)}), {len(args)} were given")
-        given = dict(zip(names, args, strict=False))
-        for name, value in named.items():
-            if name not in names:
-                raise ArgumentError(f"{self!r} has {unknown_name('input', name, names)}")
-            if name in given:
-                raise ArgumentError(f"{self!r}: {name} is given twice")
-            given[name] = value
-        given = {name: value for name, value in given.items() if value is not None or name not in spec.optional}
-        needed = [name for name in names if name in self._carried or name not in spec.optional]
-        missing = [name for name in needed if name not in given and name not in spec.defaults]
-        if missing:
-            raise ArgumentError(f"{self!r}: {', '.join(missing)} missing; it takes {', '.join(names)}")
-        variant = self._variant(tuple(name for name in spec.optional if name in given))
-        values = [given.get(p.name, spec.defaults.get(p.name)) for p in variant.inputs]
-        if inline.is_part_of_trace(values):
+    def _bound(self, args: tuple[Any, ...], named: Mapping[str, Any]) -> tuple[_Variant, list[Array], list[Lead]]:
+        """Return the variant that is called, its arguments as plain arrays, and the axes before those of one value."""
+        call = arguments.bind(self._called, args, named)
+        missing = [name for name in self._carried if name in self._spec.optional and name not in call.optional]
+        if missing or call.out is not None:
+            raise ArgumentError(
+                f"{self!r}: {', '.join(missing)} missing" if missing else f"{self!r} has no argument out"
+            )
+        if outputs.is_part_of_trace(call.values):
             raise ArgumentError(f"{self!r} cannot be part of a function that is being compiled: use kt.repeat there")
-        for port, value in zip(variant.inputs, values, strict=True):
-            if has_masked_entries(value):
-                raise ArgumentError(MASKED.format(f"{self!r}: {port.name}"))
-        try:
-            arrays = [np.asarray(value) for value in values]
-            single = bool(given) and all(np.asarray(value).dtype == np.float32 for value in given.values())
-            if any(a.dtype.kind not in "fiub" for a in arrays):
-                raise TypeError("they must be real numbers")
-            return variant, [np.asarray(a, np.float32 if single else np.float64) for a in arrays]
-        except (TypeError, ValueError) as error:
-            raise ArgumentError(f"{self!r}: the arguments are no arrays of numbers: {error}") from None
+        variant = self._variant(call.optional)
+        dtype, arrays, leads = arguments.read(variant.spec, call)
+        return variant, arguments.as_plain(variant.spec, call, arrays, dtype), leads
 
-    def _common(self, variant: _Variant, arrays: Sequence[Array], steps: int | None) -> tuple[tuple[int, ...], int]:
+    def _common(self, variant: _Variant, leads: Sequence[Lead], steps: int | None) -> tuple[Lead, int]:
         """Return the leading axes of all arrays together, and the number of steps."""
-        leads, counts = [], {} if steps is None else {"steps": steps}
-        for array, port in zip(arrays, variant.inputs, strict=True):
-            axes = array.ndim - len(port.shape) - (port.name in self._per_step)
-            if axes < 0 or array.shape[array.ndim - len(port.shape) :] != port.shape:
-                wanted = ("steps", *port.shape) if port.name in self._per_step else port.shape
-                raise ArgumentError(
-                    f"{self!r}: {port.name} has shape {array.shape}, it takes (..., {', '.join(map(str, wanted))})"
-                    f"; {self._spec.describe(port)}"
-                )
+        counts, states = {} if steps is None else {"steps": steps}, []
+        for lead, port in zip(leads, variant.inputs, strict=True):
             if port.name in self._per_step:
-                counts[port.name] = array.shape[axes]
-            leads.append(array.shape[:axes])
+                if not lead:
+                    axes = ", ".join(map(str, ("steps", *port.shape)))
+                    raise ArgumentError(f"{self!r}: {port.name} has one value, it takes (..., {axes}): given per step")
+                lead, counts[port.name] = lead[:-1], lead[-1]
+            states.append(lead)
         if not counts:
             raise ArgumentError(f"{self!r}: nothing is given per step, so say how many: steps=1000")
         count = next(iter(counts.values()))
@@ -240,26 +223,9 @@ class Scan:
         if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 0:
             raise ArgumentError(f"{self!r}: steps is a whole number from 0 on, not {count!r}")
         try:
-            return np.broadcast_shapes(*leads), int(count)
+            return np.broadcast_shapes(*states), int(count)
         except ValueError:
-            raise ArgumentError(f"{self!r}: the leading axes {leads} do not fit together") from None
-
-    def _run(
-        self,
-        variant: _Variant,
-        inputs: list[Array],
-        last: list[Array],
-        recorded: list[Array],
-        n: int,
-        count: int,
-        every: int,
-    ) -> None:
-        """Run all steps of n states, on as many threads as are worth it."""
-        of = Variant(variant.optional, self._options, str(inputs[0].dtype) if inputs else "float64")
-        finals = [a.reshape(n, -1) for a in last]
-        records = [a.reshape(n, count // every, p.size) for a, p in zip(recorded, variant.recorded, strict=True)]
-        kernel = self.step._kernels.scan(of, variant.steps, n)
-        run_steps(kernel, variant.steps, inputs, finals, records, count, every)
+            raise ArgumentError(f"{self!r}: the leading axes {states} do not fit together") from None
 
 
 def _flat(array: Array, lead: tuple[int, ...], port: Port, per_step: bool) -> Array:

@@ -1,10 +1,12 @@
-"""`FunctionSpec`: the definition of a function, from which the runtime compiles and calls it."""
+"""`FunctionSpec`: the definition of a function, from which the runtime compiles and calls it; and types of results."""
 
 from __future__ import annotations
 
 import inspect
+from collections import namedtuple
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from keyword import iskeyword
 from typing import Any, NamedTuple
 
 from kinetree.errors import ArgumentError, unknown_name
@@ -13,15 +15,46 @@ from kinetree.graph import Port, Program
 from kinetree.groups import Group
 from kinetree.lazy import cached_property
 from kinetree.runtime.options import Constant, Fixed, Option, Value, plain
-from kinetree.runtime.results import is_field, result_type
 from kinetree.validation import Range
+
+_types: dict[tuple[str, tuple[str, ...]], type[tuple[Any, ...]]] = {}
+
+
+def result_type(function: str, names: tuple[str, ...]) -> type[tuple[Any, ...]]:
+    """Return the named tuple of a function's outputs, the same type for the same names, in all threads.
+
+    Its instances can be pickled. It adds nothing to the memory of a tuple, and it lives as long as the process;
+    the call glue relies on both.
+    """
+    return _types.get((function, names)) or _types.setdefault((function, names), _made(function, names))
+
+
+def _made(function: str, names: tuple[str, ...]) -> type[tuple[Any, ...]]:
+    title = "".join(part[:1].upper() + part[1:] for part in function.split("_"))
+    title = title if is_field(title) else "Result"  # a lambda has no name to make a type's of
+    base: Any = namedtuple(title, names)  # type: ignore[misc]
+    members = {
+        "__slots__": (),
+        "__module__": __name__,
+        "__doc__": f"The results of {function}: {', '.join(names)}.",
+        "__reduce__": lambda self: (rebuilt, (function, names, tuple(self))),
+    }
+    return type(title, (base,), members)
+
+
+def rebuilt(function: str, names: tuple[str, ...], values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return the results from a pickle."""
+    made: Any = result_type(function, names)
+    return made(*values)  # type: ignore[no-any-return]
+
+
+def is_field(name: str) -> bool:
+    """Return whether a named tuple can have a field of this name."""
+    return name.isidentifier() and not iskeyword(name) and not name.startswith("_")
 
 
 class Variant(NamedTuple):
-    """One of a function's programs: compiled by itself, when first used.
-
-    It is known by the optional inputs that are given, all options with their values, and the dtype.
-    """
+    """One of a function's programs, compiled when first used: the optional inputs given, all options, and the dtype."""
 
     optional: tuple[str, ...]  # names, in the order of the signature
     options: tuple[tuple[str, Value], ...]

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kinetree.backends.base import Steps
+from kinetree.backends.base import LoadedCode, ObjectCode, Steps
 from kinetree.glue import interrupts
 from kinetree.runtime import threads
 from kinetree.runtime.arguments import Array
-from kinetree.runtime.batch import SHARED_SECONDS, _scratch, address
+from kinetree.runtime.batch import SHARED_SECONDS, Kernel, _scratch, address, table_types
 
 CHUNK_SECONDS = 5e-3
 """How long one call of the kernel lasts at most, about."""
@@ -27,21 +27,19 @@ _Kernel = ctypes.CFUNCTYPE(None, *_ARGUMENTS)
 _KernelWithGIL = ctypes.PYFUNCTYPE(None, *_ARGUMENTS)
 
 
-class ScanKernel:
-    """``kt_scan`` at this address, with its measured speed; `keep` and `long` as in `SingleKernel`."""
+class ScanKernel(Kernel):
+    """``kt_scan``, with its measured speed."""
 
-    def __init__(self, address: int, scratch: int, keep: object, lanes: int, long: bool = False) -> None:
-        self.keep = keep
-        self.long = long
+    def __init__(self, code: ObjectCode, loaded: LoadedCode, lanes: int) -> None:
+        super().__init__(code, loaded, "kt_scan")
         self.lanes = lanes
         self.seconds = 1e-6  # for one step of one state: the last that was measured
-        self._call = _Kernel(address)
-        self._call_with_gil = _KernelWithGIL(address)
-        self._scratch = scratch
+        self._call = _Kernel(self.address)
+        self._call_with_gil = _KernelWithGIL(self.address)
 
     def run(self, tables: Tables, *counts: int, with_gil: bool = False) -> None:
         """Run a number of steps of a number of states: `counts` are these, states first, and that between records."""
-        memory, scratch = _scratch(self._scratch)
+        memory, scratch = _scratch(self.scratch)
         begin = time.perf_counter()
         if with_gil:
             interrupts.running.value = threading.get_ident()
@@ -75,10 +73,10 @@ def tables(inputs: Sequence[Array], last: Sequence[Array], records: Sequence[Arr
     """Return what a kernel is to know of arrays of states, of steps or records if they have these, and of entries."""
     outputs = *last, *records
     return Tables(
-        _pointers([address(a) for a in inputs]),
-        _pointers([address(a) for a in outputs]),
-        _distances([a.strides[0] for a in (*inputs, *outputs)]),
-        _distances([a.strides[1] if a.ndim == 3 else 0 for a in (*inputs, *records)]),
+        _table(0, [address(a) for a in inputs]),
+        _table(0, [address(a) for a in outputs]),
+        _table(1, [a.strides[0] for a in (*inputs, *outputs)]),
+        _table(1, [a.strides[1] if a.ndim == 3 else 0 for a in (*inputs, *records)]),
     )
 
 
@@ -120,10 +118,7 @@ class Run(NamedTuple):
             out[start : start + n] = value
 
     def _counts(self, n: int, done: int) -> tuple[int, int]:
-        """Return how many steps the next call does, and how many of them there are between records.
-
-        If there is no time for all steps up to a record, a call records nothing or its last step.
-        """
+        """Return how many steps the next call does, and how many there are between records; it may record none."""
         left, most = self.total - done, max(int(CHUNK_SECONDS / (self.kernel.seconds * n)), 1)
         to_record = self.every - done % self.every
         if to_record == self.every <= most:
@@ -150,10 +145,7 @@ def run_steps(
     count: int,
     every: int,
 ) -> None:
-    """Run so many steps of all states, on as many threads as are worth it, and record every so many.
-
-    Arrays have an axis of states, one of steps or records if they have one, and one of entries, which is contiguous.
-    """
+    """Run so many steps of all states, on as many threads as are worth it; arrays as in `Run`, contiguous."""
     n = len((last or recorded)[0])
     inputs = [a if a.flags.aligned else a.copy() for a in inputs]
     short = kernel.long and kernel.is_short(n, count)
@@ -168,9 +160,5 @@ def run_steps(
         threads.pool.share(job, workers, away=kernel.long)
 
 
-def _pointers(addresses: list[int]) -> Any:
-    return (ctypes.c_void_p * max(len(addresses), 1))(*addresses)
-
-
-def _distances(strides: list[int]) -> Any:
-    return (ctypes.c_int64 * max(len(strides), 1))(*strides)
+def _table(kind: int, entries: list[int]) -> Any:
+    return table_types(max(len(entries), 1))[kind](*entries)

@@ -67,11 +67,8 @@ def _count(value: object, what: str) -> int:
 class Job:
     """States 0 to n - 1, handed out in chunks to whoever asks next.
 
-    Between chunks a thread needs the GIL for a moment, so there should be few; at the end no thread should have to
-    wait for another, so the last should be small. Each is therefore a fixed part of what is left.
-
-    ``run()`` makes what one thread needs, ``chunk(start, count)``. A chunk is what is left divided by `part`, has at
-    most `largest` states, and is a multiple of `unit` if it is not the last.
+    A chunk, which ``run()(start, count)`` runs, is what is left divided by `part`, at most `largest`, and a multiple of
+    `unit` but for the last: few, since each needs the GIL, and the last ones small, since no thread should wait.
     """
 
     def __init__(
@@ -163,10 +160,9 @@ class Pool:
         self._lock = threading.Lock()
 
     def share(self, job: Job, threads: int, *, away: bool = False) -> None:
-        """Run a job on this thread and on `threads - 1` others, and return when all of it is done.
+        """Run a job on this thread and others, and raise what one of them raises after all have stopped.
 
-        What one of them raises, KeyboardInterrupt in this one included, is raised here after all have stopped. If
-        `away`, the main thread has another one do its part, so that Ctrl-C need not wait for the end of a chunk.
+        If `away`, the main thread has another one do its part, so that Ctrl-C need not wait for the end of a chunk.
         """
         try:
             for _ in range(min(threads - 1, self._grown(threads - 1))):

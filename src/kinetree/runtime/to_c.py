@@ -84,13 +84,7 @@ def to_c(
         raise ArgumentError(f"{spec.name}: {name!r} cannot be the name of a function in C and C++, {free!r} can")
     program = function._kernels.checked(variant)
     return generate(
-        program,
-        free,
-        dtype,
-        about=_about(spec, variant),
-        texts=_texts(spec, variant),
-        lanes=lanes,
-        main=main,
+        program, free, dtype, about=_about(spec, variant), texts=_texts(spec, variant), lanes=lanes, main=main
     )
 
 

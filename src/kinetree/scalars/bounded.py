@@ -32,26 +32,14 @@ class _State(NamedTuple):
 
 
 def least_within(H: Matrix, c: Vector, bounds: Bounds, x: Vector, target: Vector) -> list[Scalar]:
-    """Return the x within bounds for which ``½ xᵀH x − cᵀx`` is least.
+    """Return the x within bounds for which ``½ xᵀH x − cᵀx`` is least, H being positive definite.
 
-    A pass goes from x towards a target: all of the way, with what is beyond its bounds cut off, or straight ahead while
-    the function falls, up to the first bound, whichever gains more (Bertsekas 1982, "Projected Newton methods"). Then
-    entries at bounds are held, and the next target is where the function is least with the others free. In the first
-    passes only those are held that are pushed against their bounds; later all are, until the target is reached
-    (Nocedal and Wright 2006, section 16.5): then the function, which falls, is never at the same target again, so that
-    this ends. It ends at the optimum but for rounding; were it cut short, the function would not be larger than where
-    it began.
-
-    Parameters
-    ----------
-    H : (n, n) matrix
-        Positive definite.
-    c : (n,) vector
-    bounds : n pairs or None
-    x : (n,) vector
-        Where to begin, within the bounds.
-    target : (n,) vector
-        Where to go first: where the function is least without bounds, say.
+    A pass goes from x, which begins within the bounds, towards a target: all of the way, with what is beyond its bounds
+    cut off, or straight ahead while the function falls, up to the first bound, whichever gains more (Bertsekas 1982,
+    "Projected Newton methods"). Then entries at bounds are held, and the next target is where the function is least,
+    the others free. In first passes only those are held that are pushed against their bounds; later all are, until
+    the target is reached (Nocedal and Wright 2006, section 16.5): then the function, which falls, is never at the same
+    target again, so that this ends: at the optimum but for rounding, or, cut short, no higher than where it began.
 
     Examples
     --------
@@ -80,26 +68,14 @@ def least_within(H: Matrix, c: Vector, bounds: Bounds, x: Vector, target: Vector
 
 
 def within(x: Scalar, bound: Bound) -> Scalar:
-    """Return x, or the bound that it is beyond.
-
-    Examples
-    --------
-    >>> within(3.0, (0.0, 1.0)), within(3.0, None)
-    (1.0, 3.0)
-    """
+    """Return x, or the bound that it is beyond."""
     if bound is None:
         return x
     return smaller(bound[1], larger(x, bound[0]))
 
 
 def is_within(x: Vector, bounds: Bounds) -> Scalar:
-    """Return 1 if all entries are within their bounds, else 0, also for NaN.
-
-    Examples
-    --------
-    >>> is_within([0.5, 7.0], [(0.0, 1.0), None]), is_within([0.5, 7.0], [(0.0, 1.0), (0.0, 1.0)])
-    (1.0, 0.0)
-    """
+    """Return 1 if all entries are within their bounds, else 0, also for NaN."""
     found: Scalar = 1.0
     for x_k, bound in zip(x, bounds, strict=True):
         if bound is not None:
@@ -108,23 +84,14 @@ def is_within(x: Vector, bounds: Bounds) -> Scalar:
 
 
 def pushed_out(x: Scalar, push: Scalar, bound: Bound) -> Scalar:
-    """Return 1 for an entry at a bound that is not pushed inwards, else 0.
-
-    Examples
-    --------
-    >>> [pushed_out(1.0, push, (0.0, 1.0)) for push in (1.0, 0.0, -1.0)], pushed_out(0.5, 1.0, (0.0, 1.0))
-    ([1.0, 1.0, 0.0], 0.0)
-    """
+    """Return 1 for an entry at a bound that is not pushed inwards, else 0."""
     if bound is None:
         return 0.0
     return select(((bound[1] <= x) & (push >= 0.0)) | ((x <= bound[0]) & (push <= 0.0)), 1.0, 0.0)
 
 
 def _nearer(H: Matrix, g: Vector, bounds: Bounds, x: Vector, target: Vector) -> tuple[list[Scalar], Scalar]:
-    """Return where the better of the two steps towards the target leads, and what it gains; g is ``c − H x``.
-
-    Straight ahead, entries at a bound that the target is beyond stay. Where neither gains, x stays.
-    """
+    """Return where the better of two steps leads (x if neither gains), and what it gains; g is ``c − H x``."""
     ends = [within(*entry) for entry in zip(target, bounds, strict=True)]
     cut = minus(ends, x)
     gain_cut = dot(cut, g) - 0.5 * dot(cut, times(H, cut))
@@ -156,11 +123,7 @@ def _is_best(x: Vector, c: Vector, g: Vector, bounds: Bounds, held: Vector) -> S
 
 
 def _newton(H: Matrix, g: Vector, held: Vector) -> list[Scalar]:
-    """Return the step of the entries that are not held to where the function is least.
-
-    Eliminated from the last to the first, the H of a tree of joints gains no entries other than zero (Featherstone
-    2005).
-    """
+    """Return the step of what is not held; from the last on, a tree's H gains no entries (Featherstone 2005)."""
     order, free = range(len(g))[::-1], [1.0 - x for x in held]
     A = [[H[i][j] * (free[i] * free[j]) if i != j else H[i][i] for j in order if j >= i] for i in order]
     return solve_positive(A, [g[i] * free[i] for i in order])[::-1]

@@ -9,17 +9,7 @@ from kinetree.scalars.functions import Scalar
 
 
 class Column(tuple[Any, ...]):
-    """A column of scalars of any kind: sums with other columns, products with scalars, entry by entry.
-
-    An entry that is the number zero costs nothing while a function is traced.
-
-    Examples
-    --------
-    >>> Column([1.0, 2.0]) + 0.5 * Column([4.0, 4.0])
-    (3.0, 4.0)
-    >>> Column.zeros(2) - Column([1.0, 2.0])
-    (-1.0, -2.0)
-    """
+    """A column of scalars of any kind: sums with other columns, products with scalars, entry by entry."""
 
     __slots__ = ()
     __array_ufunc__ = None  # NumPy's scalars leave the product with a column to the column

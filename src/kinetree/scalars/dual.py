@@ -83,13 +83,7 @@ class Dual:
         return Dual(root, self.rate / (2.0 * root))
 
     def apply_function(self, name: str, *operands: Scalar) -> Dual:
-        """Return an elementary function of these operands: its rate is the sum of its partial derivatives times theirs.
-
-        Examples
-        --------
-        >>> Dual(0.5, 2.0).apply_function("exp", Dual(0.0, 2.0))
-        Dual(1.0, 2.0)
-        """
+        """Return an elementary function; its rate is the sum of its partial derivatives times those of operands."""
         values = [value_of(x) for x in operands]
         y = apply(name, *values)
         rate: Scalar = 0.0

@@ -34,12 +34,7 @@ def _namespace(x: Scalar) -> Any:
     return sys.modules.get({"jaxlib": "jax.numpy", "jax": "jax.numpy"}.get(package, package))
 
 
-_SHORT = {
-    "arcsin": "asin",
-    "arccos": "acos",
-    "arctan": "atan",
-    "arctan2": "atan2",
-}  # as `math` and others than NumPy call them
+_SHORT = {"arcsin": "asin", "arccos": "acos", "arctan": "atan", "arctan2": "atan2"}  # in `math`, and not in NumPy
 
 
 def apply(name: str, *operands: Scalar) -> Scalar:
@@ -64,32 +59,20 @@ def apply(name: str, *operands: Scalar) -> Scalar:
     return function(*operands)
 
 
-def _elementary(name: str, doc: str) -> Callable[[Scalar], Scalar]:
-    """Return the function of this name of any scalar."""
+def _elementary(name: str, doc: str) -> Callable[..., Scalar]:
+    """Return the function of this name of any scalars."""
 
-    def function(x: Scalar) -> Scalar:
-        return apply(name, x)
+    def function(*operands: Scalar) -> Scalar:
+        return apply(name, *operands)
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = doc
     return function
 
 
-def sin(x: Scalar) -> Scalar:
-    """Return the sine of an angle in radians."""
-    return apply("sin", x)
-
-
-def cos(x: Scalar) -> Scalar:
-    """Return the cosine of an angle in radians."""
-    return apply("cos", x)
-
-
-def sqrt(x: Scalar) -> Scalar:
-    """Return the square root."""
-    return apply("sqrt", x)
-
-
+sin = _elementary("sin", "Return the sine of an angle in radians.")
+cos = _elementary("cos", "Return the cosine of an angle in radians.")
+sqrt = _elementary("sqrt", "Return the square root.")
 exp = _elementary("exp", "Return e to the power of x.")
 expm1 = _elementary("expm1", "Return eˣ − 1, accurate near zero too.")
 log = _elementary("log", "Return the natural logarithm.")
@@ -104,26 +87,14 @@ cbrt = _elementary("cbrt", "Return the cube root.")
 floor = _elementary("floor", "Return the largest whole number that is not above.")
 ceil = _elementary("ceil", "Return the smallest whole number that is not below.")
 trunc = _elementary("trunc", "Return the whole part.")
-
-
-def power(x: Scalar, y: Scalar) -> Scalar:
-    """Return x to the power of y."""
-    return apply("power", x, y)
+power = _elementary("power", "Return x to the power of y.")
+hypot = _elementary("hypot", "Return √(x² + y²), without overflow or underflow on the way.")
+fmod = _elementary("fmod", "Return the remainder of x/y with the sign of x.")
 
 
 def copysign(x: Scalar, y: Scalar) -> Scalar:
     """Return |x| with the sign of y, plus if y is NaN: which sign a computed NaN has depends on the processor."""
     return apply("copysign", x, 0.0 if _is_double(y) and y != y else y)
-
-
-def hypot(x: Scalar, y: Scalar) -> Scalar:
-    """Return √(x² + y²), without overflow or underflow on the way."""
-    return apply("hypot", x, y)
-
-
-def fmod(x: Scalar, y: Scalar) -> Scalar:
-    """Return the remainder of x/y with the sign of x."""
-    return apply("fmod", x, y)
 
 
 def atan2(y: Scalar, x: Scalar) -> Scalar:
@@ -137,13 +108,7 @@ def atan2(y: Scalar, x: Scalar) -> Scalar:
 
 
 def is_zero(x: Scalar) -> bool:
-    """Return whether x is known to be zero: the number, or an expression that folded to it.
-
-    Examples
-    --------
-    >>> is_zero(0.0), is_zero(1.0)
-    (True, False)
-    """
+    """Return whether x is known to be zero: the number, or an expression that folded to it."""
     known = getattr(x, "constant", x)
     return isinstance(known, Real) and known == 0
 
@@ -166,13 +131,7 @@ def select(condition: Any, chosen: Scalar, otherwise: Scalar) -> Scalar:
 
 
 def select_less(x: Scalar, limit: Scalar, below: Scalar, otherwise: Scalar) -> Scalar:
-    """Return `below` where x < limit, `otherwise` elsewhere; both must be free of errors everywhere.
-
-    Examples
-    --------
-    >>> select_less(1.0, 2.0, "below", "otherwise")
-    'below'
-    """
+    """Return `below` where x < limit, `otherwise` elsewhere; both must be free of errors everywhere."""
     return select(x < limit, below, otherwise)
 
 

@@ -44,13 +44,7 @@ def repeat(
 
 
 def recording(*scalars: Scalar) -> Scalar:
-    """Return the first of these that is not a plain number, so that the loop that uses it is recorded; 0 if all are.
-
-    Examples
-    --------
-    >>> recording(1.0, 2.0)
-    0.0
-    """
+    """Return the first of these that is not a plain number, so that the loop that uses it is recorded; 0 if all are."""
     return next((x for x in scalars if not isinstance(x, float | int)), 0.0)
 
 
@@ -59,13 +53,7 @@ def map_columns(
 ) -> list[list[Scalar]]:
     """Return the function of each column, where `like` is a scalar that the function uses.
 
-    Where scalars record, the function is recorded once, as the body of a loop: of one state several columns are
-    computed side by side. Compiled code and the time of compiling it then do not grow with the number of columns.
-
-    Examples
-    --------
-    >>> map_columns(lambda x: [x[0] + x[1]], [[1.0, 2.0], [3.0, 4.0]], 0.0)
-    [[3.0], [7.0]]
+    Where scalars record, it is the body of one loop, several columns side by side: code does not grow with them.
     """
     recorded = getattr(like, "map_columns", None)
     if recorded is not None:
@@ -76,13 +64,7 @@ def map_columns(
 class Routine:
     """A function of a column of scalars that compiled code has once, however often it is called.
 
-    Where scalars record, it is recorded at its first call and called at all of them, so code and the time of compiling
-    it do not grow with the number of calls. Values around the function that it uses must be there at its first call.
-
-    Examples
-    --------
-    >>> Routine(lambda x: [x[0] + x[1]])([1.0, 2.0], 0.0)
-    [3.0]
+    Values around the function that it uses must be there at its first call, at which it is recorded.
     """
 
     def __init__(self, function: Callable[[list[Scalar]], list[Scalar]]) -> None:

@@ -20,10 +20,7 @@ SWEEPS = 12
 
 
 class OrthogonalRows(NamedTuple):
-    """``K B = Q``, where the rows of Q are orthogonal, and E⁺, the inverses of their squared norms: 0 for 0.
-
-    So ``B⁺ = Qᵀ E⁺ K``, ``(B Bᵀ)⁺ = Kᵀ E⁺ K``, and ``Qᵀ E⁺ Q`` is the projector onto the space of the rows.
-    """
+    """``K B = Q`` of orthogonal rows, and E⁺, their inverse squared norms (0 for 0): ``B⁺ = Qᵀ E⁺ K``."""
 
     K: Rows
     Q: Rows
@@ -59,13 +56,7 @@ def orthogonal_rows(B: Matrix) -> OrthogonalRows:
 
 
 def volume(B: Matrix) -> Scalar:
-    """Return ``√det(B Bᵀ)``, the volume that the rows span: 0 if they are dependent, but for rounding.
-
-    Examples
-    --------
-    >>> volume([[3.0, 4.0, 0.0], [0.0, 0.0, 2.0]]), volume([[1.0, 2.0], [2.0, 4.0], [0.0, 1.0]])
-    (10.0, 0.0)
-    """
+    """Return ``√det(B Bᵀ)``, the volume that the rows span: 0 if they are dependent, but for rounding."""
     columns = [column for column in transposed(B) if not all(map(is_zero, column))]
     if len(B) > len(columns):
         return 0.0
@@ -115,10 +106,7 @@ def _gram_schmidt(rows: Rows, n: int, total: Scalar) -> tuple[Rows, list[Scalar]
 
 
 def _sweep(x: Vector, m: int, n: int) -> list[Scalar]:
-    """Return the rows, their squared norms and how far they were from orthogonal, after one of Jacobi's sweeps.
-
-    Two rows are rotated by the angle, up to 45°, that makes them orthogonal; three pairs of six at a time.
-    """
+    """Return the rows, their squared norms and how far from orthogonal they were, after one of Jacobi's sweeps."""
     rows, E, cosines = _matrix(x, m), list(x[-m - 1 : -1]), 0.0
     total = or_one(dot(E, [1.0] * m))
     counts = [_is_something(sqrt(e / total) * NOISE) for e in E]

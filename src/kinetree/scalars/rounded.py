@@ -16,13 +16,6 @@ class Rounded:
 
     Every operation adds one rounding, as independent errors add: the squares. (Bounds that always hold would grow with
     each rotation of a vector, by a factor of up to √3.)
-
-    Examples
-    --------
-    >>> x = Rounded(0.1, 1e-17)
-    >>> y = x * 3 - 0.3
-    >>> abs(y.value) <= 4 * y.error < 1e-15
-    True
     """
 
     __slots__ = ("error", "value")

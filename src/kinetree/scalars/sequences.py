@@ -6,16 +6,7 @@ import math
 
 
 def prime_roots(n: int) -> list[float]:
-    """Return the fractions of the square roots of the first n primes.
-
-    Their multiples modulo one, a Kronecker sequence, fill the unit cube more evenly than random numbers
-    (Richtmyer 1951).
-
-    Examples
-    --------
-    >>> [round(x, 3) for x in prime_roots(3)]
-    [0.414, 0.732, 0.236]
-    """
+    """Return the fractions of the roots of n primes: their multiples modulo 1 fill a cube evenly (Richtmyer 1951)."""
     primes: list[int] = []
     k = 2
     while len(primes) < n:

@@ -15,11 +15,11 @@ from kinetree.motions.states import End, State
 from kinetree.motions.trajectory import Trajectory
 from kinetree.signatures import told
 from kinetree.simulation import run
-from kinetree.simulation.choices import Forces, chosen
-from kinetree.simulation.controllers import by_name, own
-from kinetree.simulation.given import Times, as_given, check_finite, constraint_arrays, contacts_of, state
+from kinetree.simulation.choices import Forces, by_name, chosen, own
+from kinetree.simulation.given import Times, as_given, constraint_arrays, contacts_of, state
 from kinetree.simulation.plan import Planned
 from kinetree.simulation.rollout import Rollout
+from kinetree.validation import check_finite
 
 LARGEST = 1 << 16
 """Bytes of what is kept, beyond which nothing is to be gained."""

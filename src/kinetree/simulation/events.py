@@ -18,7 +18,7 @@ from kinetree.runtime.function import Function
 from kinetree.scalars.column import Column
 from kinetree.scalars.functions import Scalar, larger, select, select_less
 from kinetree.scalars.loops import repeat
-from kinetree.simulation.controllers import checked_arguments
+from kinetree.simulation.choices import checked_arguments
 from kinetree.simulation.given import Times
 from kinetree.validation import Array
 

@@ -19,7 +19,7 @@ from kinetree.motions.states import End, State
 from kinetree.motions.trajectory import Trajectory
 from kinetree.options import count
 from kinetree.robot.robot import Robot
-from kinetree.validation import Array, as_number, positive, real_array
+from kinetree.validation import Array, as_number, check_finite, positive, real_array
 
 if TYPE_CHECKING:
     from kinetree.robot.mechanism import Mechanism
@@ -65,13 +65,6 @@ def as_given(name: str, value: Any, shape: tuple[int, ...], lead: tuple[int, ...
     return (flat if flat.flags.aligned else flat.copy()).reshape(
         math.prod(lead), *own_axes[: int(changes)], math.prod(shape)
     )
-
-
-def check_finite(name: str, array: Array) -> None:
-    """Raise where an array holds NaN or inf."""
-    if not np.isfinite(array).all():
-        where = np.argwhere(~np.isfinite(array))[0].tolist()
-        raise ArgumentError(f"{name} holds a number that is not finite (NaN or inf), at {where}")
 
 
 # -- states ----------------------------------------------------------------------------------------------------------

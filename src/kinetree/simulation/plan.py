@@ -16,8 +16,7 @@ from kinetree.motions.states import End, read_only
 from kinetree.robot.limits import beyond
 from kinetree.robot.robot import Robot
 from kinetree.runtime.function import Function
-from kinetree.simulation.choices import Record
-from kinetree.simulation.controllers import Controller, own
+from kinetree.simulation.choices import Controller, Record, own
 from kinetree.simulation.given import Times, check_closed, loops_of
 from kinetree.simulation.step import LINEAR, Plan, remembered, step_function
 from kinetree.validation import Array

@@ -16,7 +16,7 @@ from kinetree.errors import ArgumentError, SimulationWarning, warn_user
 from kinetree.integrators import StopReason
 from kinetree.motions.states import End
 from kinetree.motions.trajectory import Trajectory
-from kinetree.simulation.controllers import own
+from kinetree.simulation.choices import own
 from kinetree.simulation.events import FIRST_EVENT, LOGS, History
 from kinetree.simulation.given import check_configurations
 from kinetree.simulation.plan import Planned

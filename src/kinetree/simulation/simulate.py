@@ -23,8 +23,7 @@ from kinetree.robot.robot import Robot
 from kinetree.runtime.function import Function
 from kinetree.signatures import wrong_call
 from kinetree.simulation.bound import Simulation
-from kinetree.simulation.choices import Forces, Record, chosen
-from kinetree.simulation.controllers import OWN, Controller, by_name
+from kinetree.simulation.choices import OWN, Controller, Forces, Record, by_name, chosen
 from kinetree.simulation.events import Event, events_of
 from kinetree.simulation.given import (
     as_given,

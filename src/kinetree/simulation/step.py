@@ -18,9 +18,13 @@ from kinetree.model import JointFriction, Model
 from kinetree.runtime.function import Function
 from kinetree.runtime.spec import FunctionSpec
 from kinetree.scalars.column import Column
-from kinetree.scalars.functions import Scalar, select_less
-from kinetree.simulation.controllers import CompiledLaw, called, flat, further, own, sampled
+from kinetree.scalars.functions import Scalar, floor, select_less
+from kinetree.simulation.choices import CompiledLaw, further, own
 from kinetree.simulation.events import Event, located
+from kinetree.tracing import context
+from kinetree.tracing.arrays import traced_array
+from kinetree.tracing.expr import Expr
+from kinetree.tracing.loops import repeat_relaxed
 
 if TYPE_CHECKING:
     from kinetree.robot.mechanism import Mechanism
@@ -202,6 +206,45 @@ def _acting(model: Model, plan: Plan, given: Mapping[str, Any]) -> tuple[System,
         more["contacts"] = ContactInputs(**contacts)
     system = table.system(model, motors, wrenches, plan.f_ext_frame, plan.limits, plan.smooth, settings, **more)
     return system, following
+
+
+def called(function: Function, given: Mapping[str, Any], t: Scalar, q: Any, v: Any, state: Any = None) -> Any:
+    """Return what a user's function gives. It knows the robot as it is, without what is given."""
+    known = {"q": list(q), "v": list(v), "t": t, "dt": given["dt"], **(state or {})}
+    graph = next(x.graph for x in q if isinstance(x, Expr))
+    with context.outside(), context.tracing({}, graph):
+        values = {
+            port.name: traced_array(flat(known.get(port.name, given.get(own(port)))), port.shape)
+            for port in function.spec.ports(())
+        }
+        return function(**values)
+
+
+def sampled(law: CompiledLaw, given: Mapping[str, Any], t: Scalar) -> dict[str, Any]:
+    """Return the joint forces to hold and the controller's next state: computed anew once a period."""
+    state = {port.name: given[own(port)] for port in law.state}
+    done = given["step"] - given["begin"]
+    elapsed = done - given["period"] * floor(done / given["period"])
+    between = dict(given) | {"dt": given["period"] * given["dt"]}  # from one call of the controller to the next
+
+    def sample(held: Any, before: Any) -> tuple[Any, Any]:
+        tau, after = law.parts(called(law.function, between, t, given["q"], given["v"], before))
+        return flat(tau), {name: _nested(entries) for name, entries in after.items()}
+
+    with context.outside(), context.tracing({}, t.graph):
+        held, state = repeat_relaxed(t, sample, (given["held"], state), lambda *_: elapsed > 0.0, 1)
+    return {"held": held} | {own(port): _nested(state[port.name]) for port in law.state}
+
+
+def flat(value: Any) -> list[Any]:
+    """Return the entries of nested sequences or of an array, or a scalar alone, in order."""
+    value = _nested(value)
+    return [x for entry in value for x in flat(entry)] if isinstance(value, (list, tuple)) else [value]
+
+
+def _nested(value: Any) -> Any:
+    """Return an array as nested lists."""
+    return value.tolist() if hasattr(value, "tolist") and not isinstance(value, Expr) else value
 
 
 def _between(a: Any, b: Any, s: Scalar) -> Any:

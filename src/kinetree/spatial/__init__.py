@@ -2,32 +2,10 @@
 
 from kinetree.scalars.functions import Scalar, cos, select, sin, sqrt
 from kinetree.spatial.inertia import ArticulatedInertia, Inertia
-from kinetree.spatial.mobility import Mobility
-from kinetree.spatial.motion import Force, Motion, at_rest
 from kinetree.spatial.rotation import AxisRotation, GeneralRotation, Quaternion, Rotation
-from kinetree.spatial.transform import Chain, Transform
-from kinetree.spatial.vector import Composite, Mat3, Sym3, Vec3
+from kinetree.spatial.transform import Chain, Mobility, Transform
+from kinetree.spatial.vector import Composite, Force, Mat3, Motion, Sym3, Vec3, at_rest
 
-__all__ = [
-    "ArticulatedInertia",
-    "AxisRotation",
-    "Chain",
-    "Composite",
-    "Force",
-    "GeneralRotation",
-    "Inertia",
-    "Mat3",
-    "Mobility",
-    "Motion",
-    "Quaternion",
-    "Rotation",
-    "Scalar",
-    "Sym3",
-    "Transform",
-    "Vec3",
-    "at_rest",
-    "cos",
-    "select",
-    "sin",
-    "sqrt",
-]
+__all__ = ["ArticulatedInertia", "AxisRotation", "Chain", "Composite", "Force", "GeneralRotation", "Inertia", "Mat3"]
+__all__ += ["Mobility", "Motion", "Quaternion", "Rotation", "Scalar", "Sym3", "Transform", "Vec3", "at_rest", "cos"]
+__all__ += ["select", "sin", "sqrt"]

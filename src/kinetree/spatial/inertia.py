@@ -10,8 +10,7 @@ from typing import Any
 from kinetree.errors import ModelError
 from kinetree.scalars.functions import Scalar, is_zero
 from kinetree.signatures import told
-from kinetree.spatial.motion import Force, Motion
-from kinetree.spatial.vector import ZERO, Composite, Mat3, Sym3, Vec3
+from kinetree.spatial.vector import ZERO, Composite, Force, Mat3, Motion, Sym3, Vec3
 from kinetree.validation import MASKED, as_number, has_masked_entries
 
 

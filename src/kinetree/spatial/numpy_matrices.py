@@ -42,14 +42,7 @@ def ad(V: Array) -> Array:
 
 
 def exponential(S: Array, theta: float) -> Array:
-    """Return e^{[S]θ} (4, 4), the pose after θ along the screw S = (ω, v) (MR proposition 3.25); ω of any length.
-
-    Examples
-    --------
-    >>> S = np.array([0.0, 0.0, 1.0, 0.0, 0.0, 0.5])  # a screw of pitch 0.5 about z
-    >>> float(exponential(S, 2.0)[2, 3])
-    1.0
-    """
+    """Return e^{[S]θ} (4, 4), the pose after θ along the screw S = (ω, v) (MR proposition 3.25); ω of any length."""
     T, length = np.eye(4), np.linalg.norm(S[:3])
     if length == 0.0:
         T[:3, 3] = S[3:] * theta

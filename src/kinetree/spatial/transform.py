@@ -2,7 +2,7 @@
 
 ``X = Transform(E, r)`` takes coordinates in frame A to coordinates in frame B, where B's origin is at r in A and E
 is the rotation from A's axes to B's. As in the book, ``X @ v`` carries a motion from A to B, and ``X.T @ f`` a
-force or an inertia from B back to A (``Xᵀ f``, ``Xᵀ I X``).
+force or an inertia from B back to A (``Xᵀ f``, ``Xᵀ I X``). A mobility, the inverse of an inertia, goes as a motion.
 """
 
 from __future__ import annotations
@@ -12,9 +12,8 @@ from typing import overload
 
 from kinetree.scalars.functions import Scalar
 from kinetree.spatial.inertia import ArticulatedInertia, Inertia
-from kinetree.spatial.motion import Force, Motion, centripetal
 from kinetree.spatial.rotation import IDENTITY, GeneralRotation, Rotation
-from kinetree.spatial.vector import ZERO, Composite, Mat3, Sym3, Vec3
+from kinetree.spatial.vector import ZERO, Composite, Force, Mat3, Motion, Sym3, Vec3, centripetal
 
 
 class Transform(Composite):
@@ -44,10 +43,7 @@ class Transform(Composite):
 
     @classmethod
     def placed(cls, rotation: Iterable[Iterable[Scalar]], translation: Iterable[Scalar]) -> Transform:
-        """Return the transform to the frame that stands in A with this rotation matrix and translation.
-
-        The columns of the rotation matrix are B's axes in A's coordinates (the upper left of a 4×4 placement).
-        """
+        """Return the transform to the frame that stands so in A: the columns of the rotation are B's axes."""
         return cls(GeneralRotation(Mat3.of(rotation).T), Vec3.of(translation))
 
     @property
@@ -84,10 +80,7 @@ class Transform(Composite):
         return Motion(w, self.E.to_a(m.lin) + self.r.cross(w))
 
     def carry(self, v: Motion, a: Motion) -> tuple[Motion, Motion]:
-        """Return X v and X a seen from the inertial frame in which B's origin is at rest (see `at_rest`).
-
-        A's origin must be at rest in the frame that v and a are given in: ``v.lin = 0``.
-        """
+        """Return X v and X a seen from the inertial frame in which B's origin is at rest, as A's was: `at_rest`."""
         acc = a.lin + a.ang.cross(self.r) + centripetal(v.ang, self.r)
         return Motion(self.E.to_b(v.ang), ZERO), Motion(self.E.to_b(a.ang), self.E.to_b(acc))
 
@@ -102,10 +95,7 @@ class Transform(Composite):
 
 
 class Chain(Composite):
-    """A transform made of two, applied one after the other: ``Chain(X2, X1) @ v = X2 @ (X1 @ v)``.
-
-    Two sparse rotations in turn cost less than their product, which is dense.
-    """
+    """Two transforms, applied in turn: ``Chain(X2, X1) @ v = X2 @ (X1 @ v)``, at less cost than their dense product."""
 
     __slots__ = ("first", "last")
 
@@ -183,3 +173,44 @@ def _shifted_articulated(M: Sym3, H: Mat3, I: Sym3, r: Vec3) -> ArticulatedInert
             I.zz - (az.z + bz.z),
         ),
     )
+
+
+class Mobility(Composite):
+    """The symmetric matrix Ω of ``a = Ω f`` for a body on joints that move freely: 21 numbers.
+
+    With moments and forces exchanged it is to changes of coordinates what an inertia is, and kept as one.
+    """
+
+    __slots__ = ("exchanged",)
+
+    def __init__(self, exchanged: ArticulatedInertia) -> None:
+        self.exchanged = exchanged
+
+    @classmethod
+    def zero(cls) -> Mobility:
+        """Return that of the ground."""
+        return cls(ArticulatedInertia(Sym3.zero(), Mat3.of([[0.0] * 3] * 3), Sym3.zero()))
+
+    def __matmul__(self, f: Force) -> Motion:
+        a = self.exchanged @ Motion(f.lin, f.ang)
+        return Motion(a.lin, a.ang)
+
+    def at(self, X: Transform | Chain) -> Mobility:
+        """Return ``X Ω Xᵀ``, the same in the coordinates that X changes to."""
+        return Mobility(Backward(*(Y.inverse() for Y in reversed(X.T.transforms))) @ self.exchanged)
+
+    def freed(self, S: Motion, UD: Force, D_inverse: Scalar, rotor: Scalar) -> Mobility:
+        """Return ``E Ω Eᵀ + S D⁻¹ Sᵀ`` with ``E = 1 − S UDᵀ``: the mobility beyond a joint of this pivot.
+
+        E takes out what S and UD have in common. Along a coordinate axis that is a component, which is left out of
+        the sums: of a light body that carries a heavy one, it is large against all that remains.
+        """
+        along = Force(S.ang, S.lin)
+        g = self @ UD
+        h = g - S * ((g.dot(UD) + D_inverse) * 0.5)
+        v = along * (rotor * D_inverse) - (UD - along * S.dot(UD))
+        y = self @ v
+        row = (y - S * y.dot(along)) + S * (y.dot(v) + D_inverse)
+        (S_, h_, row_) = (Force(m.lin, m.ang) for m in (S, h, row))
+        loose = self.exchanged.minus_outer(S_, h_).minus_outer(h_, S_)
+        return Mobility(loose.with_product(Motion(S.lin, S.ang), row_))

@@ -27,10 +27,7 @@ locks.fork_waits_for(lambda: _lock)
 
 
 class TraceContext:
-    """A trace: its substitutions by key, opaque to the compiler, and whether some are its own; which were asked for.
-
-    `graph` is what a function of a user's is recorded in, and `exact` says whether its arithmetic is recorded as exact.
-    """
+    """A trace: its substitutions, and which were asked for; the graph of a user's function, and if that is exact."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""`Expr`, the scalar that records: arithmetic on it makes nodes of a graph."""
+"""`Expr`, the scalar that records: arithmetic makes nodes of a graph. `ExactExpr` is that of a user's own lines."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 import numpy as np
 
-from kinetree.graph import Graph, fold
-from kinetree.graph.octants import atan2
+from kinetree.graph import Graph, exact, fold
 from kinetree.graph.ops import OPS, Op
 from kinetree.lazy import lazy_method
-from kinetree.tracing.condition import BRANCH, Condition, choice
+from kinetree.tracing.condition import BRANCH, Condition, atan2, choice
 from kinetree.tracing.numpy_dispatch import NumpyDispatch, operation
 
 _NUMBER = (
@@ -72,16 +71,7 @@ def _comparison(
 
 
 class Expr(NumpyDispatch):
-    """A scalar whose arithmetic is recorded in a graph.
-
-    Examples
-    --------
-    >>> g = Graph()
-    >>> x = Expr(g, g.node("input", (), (0, 0)))
-    >>> y = 2 * x + 0
-    >>> y.graph[y.id].op, (x * 0).constant
-    ('mul', 0.0)
-    """
+    """A scalar whose arithmetic is recorded in a graph."""
 
     __slots__ = ("graph", "id")
     __hash__ = object.__hash__
@@ -233,7 +223,7 @@ class Expr(NumpyDispatch):
 
     def atan2(self, x: object) -> Expr:
         """Return the angle of the point (x, self) in radians."""
-        return atan2(self, x, choice)  # type: ignore[no-any-return]
+        return atan2(self, x)  # type: ignore[no-any-return]
 
     call_routine = lazy_method("kinetree.tracing.loops", "call_routine")
     map_columns = lazy_method("kinetree.tracing.loops", "map_columns")
@@ -289,3 +279,31 @@ def _add_methods() -> None:
 
 
 _add_methods()
+
+
+class ExactExpr(Expr):
+    """A scalar whose arithmetic is computed as it is written, with the bits of IEEE arithmetic: a user's."""
+
+    __slots__ = ()
+    __hash__ = object.__hash__
+
+    __add__ = __radd__ = arithmetic(exact.add)
+    __sub__, __rsub__ = arithmetic(exact.sub), arithmetic(exact.sub, reflected=True)
+    __mul__ = __rmul__ = arithmetic(exact.mul)
+    __truediv__, __rtruediv__ = arithmetic(exact.div), arithmetic(exact.div, reflected=True)
+    __neg__ = negation(exact.neg)
+
+    def _id(self, other: object) -> int | None:
+        if isinstance(other, Real) and other == 0:  # −0 is another number
+            return exact.const(self.graph, float(other))
+        return super()._id(other)
+
+    @staticmethod
+    def make_node(op: Op, graph: Graph, args: tuple[int, ...]) -> int:
+        """Return the exact node of an operation."""
+        return op.exact_node(graph, args)
+
+
+def recast(value: Any, kind: type[Expr]) -> Any:
+    """Return a traced value as one of this type, which says how arithmetic on it is recorded; others as they are."""
+    return kind(value.graph, value.id) if isinstance(value, Expr) else value

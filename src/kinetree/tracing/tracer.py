@@ -15,15 +15,7 @@ from kinetree.tracing.expr import Expr
 
 
 class Tracer:
-    """Creates the inputs of a graph, and the program once the outputs are known.
-
-    Examples
-    --------
-    >>> t = Tracer()
-    >>> x, y = t.input(Port("x", (2,)))
-    >>> t.program({"z": ((2,), [x + y, 3.0])}).op_count()
-    {'add': 1}
-    """
+    """Creates the inputs of a graph, and the program once the outputs are known."""
 
     def __init__(self) -> None:
         self.graph = Graph()
@@ -40,10 +32,7 @@ class Tracer:
         return {port.name: _nested(self.input(port), port.shape) for port in ports}
 
     def program(self, outputs: Mapping[str, tuple[tuple[int, ...], Any]], kind: type[Expr] = Expr) -> Program:
-        """Return the program with these outputs: name to shape and entries, in nested sequences or arrays.
-
-        Numbers among the entries become constants as in the arithmetic of traced values of this type.
-        """
+        """Return the program with these outputs: name to shape and entries; numbers become constants of `kind`."""
         ports, results = [], []
         for name, (shape, entries) in outputs.items():
             port, scalars = Port(name, shape), list(flatten(entries))

@@ -12,7 +12,7 @@ from kinetree.algorithms.dynamics.singular import SINGULAR, block, refuse_singul
 from kinetree.algorithms.recursions.tree import Pivot, articulated_bodies
 from kinetree.algorithms.registry import Vector, algorithm
 from kinetree.model import WORLD, Model
-from kinetree.model.regroup import regrouped
+from kinetree.model.edit import regrouped
 from kinetree.spatial import ArticulatedInertia, Motion, Scalar
 
 

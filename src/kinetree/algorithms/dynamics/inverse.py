@@ -11,8 +11,8 @@ from kinetree.algorithms.recursions.columns import Column, Columns, path_lengths
 from kinetree.algorithms.recursions.tree import Pivot, articulated_bodies
 from kinetree.algorithms.registry import Matrix, Vector, algorithm
 from kinetree.model import WORLD, Model
+from kinetree.model.edit import regrouped
 from kinetree.model.model import BodyState
-from kinetree.model.regroup import regrouped
 from kinetree.scalars.functions import is_zero
 from kinetree.scalars.loops import map_columns
 from kinetree.spatial import Force, Mobility, Motion, Scalar
@@ -111,8 +111,7 @@ def inverse(factor: Factor) -> list[Row]:
 
 def articulated_inverse(model: Model, q: Vector) -> tuple[list[Row], dict[int, Scalar]]:
     """Return the rows of L⁻¹ without zeros, and D⁻¹: responses of the recursion to unit forces; nothing cancels."""
-    states = [model.jcalc(i, q) for i in range(model.nb)]
-    pivots = {i: met for i, met, _ in articulated_bodies(model, states)}
+    states, pivots = articulated_model(model, q)
     W: list[Row] = [{} for _ in range(model.nv)]
     for i, (n, (k, _, p, _)) in ((i, entry) for i, met in pivots.items() for entry in enumerate(met)):
         row, beyond = {k: 1.0}, pivots[i][n + 1 :]

@@ -10,7 +10,7 @@ from kinetree.algorithms.recursions.path import Path, path_to
 from kinetree.model import WORLD, Model
 from kinetree.scalars.functions import Scalar, or_one, select_less, sqrt
 from kinetree.spatial import Motion, Transform
-from kinetree.spatial.turns import rotation_vector, turn_between
+from kinetree.spatial.rotation import rotation_vector, turn_between
 from kinetree.spatial.vector import Mat3, Vec3
 
 SHAPES = {"pose": (4, 4), "orientation": (3, 3), "position": (3,), "look_at": (2, 3)}

@@ -1,11 +1,13 @@
-"""Names in C, and the prototype of a function: that of `Function.c_signature` and of the generated files."""
+"""`Emitted`, a piece of C; names in C; the prototype of a function: `Function.c_signature` and generated files."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from kinetree.graph import Port
+from kinetree.graph.array_operations import ArrayOperation
 
 ITEM = {"float64": "double", "float32": "float"}
 """The C type of each dtype."""
@@ -80,3 +82,23 @@ def prototype(name: str, inputs: Sequence[Port], outputs: Sequence[Port], dtype:
     'int norm(const double x[3], const double scale[1], double x_out[1])'
     """
     return f"int {c_name(name, is_function=True)}({', '.join(parameters(inputs, outputs, dtype)) or 'void'})"
+
+
+Routine = str | ArrayOperation
+"""What an array call runs: the name of an array kernel, or an array operation."""
+
+
+@dataclass(frozen=True)
+class Emitted:
+    """Definitions, the numbers in their static arrays, and the routines, helpers and other pieces that they call."""
+
+    text: str
+    cells: int = 0
+    routines: tuple[Routine, ...] = ()
+    helpers: tuple[str, ...] = ()
+
+
+def routine_name(routine: Routine) -> str:
+    """Return the name of the function of a routine; equal operations have one."""
+    kind = routine if isinstance(routine, str) else f"{routine.name}_{routine.identity[:16]}"
+    return f"kt_{kind}"

@@ -7,15 +7,14 @@ regions and array calls is in static arrays of its own, so a program may use ano
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
-from kinetree.backends.c.emitted import Emitted, routine_name
-from kinetree.backends.c.names import parameter_names
+from kinetree.backends.c.names import Emitted, parameter_names, routine_name
 from kinetree.backends.c.spelling import SPELLING, literal, spelled_helpers
 from kinetree.graph import Program
 from kinetree.graph.array_operations import ArrayOperation
 from kinetree.lowering.build import lower
-from kinetree.lowering.plan import Area, ArrayCall, Cell, Plan, Region, Tile
+from kinetree.lowering.plan import Area, ArrayCall, Cell, Moves, Plan, Region, Tile, by_areas
 
 REGION_OPERATIONS = 1000
 """Most operations in one function: the time of a C compiler grows faster than linearly in the size of a function."""
@@ -102,30 +101,22 @@ class _Emitter:
     def constants(self) -> list[str]:
         """Return the statements that store the constants."""
         statements: list[str] = []
-        neighbours = itertools.groupby(enumerate(self._plan.constants), self._run)
-        for (area, _, value), items in neighbours:
-            cells = [cell for _, (cell, _) in items]
-            if len(cells) > _LONG:
-                step = self._strides.get(area, 1)
-                place = f"{self.array(area)}[{self.index(cells[0])} + {step} * kt_i]"
-                statements.append(f"{_loop(len(cells))}\n    {place} = {value};")
+        for first, number, count in self._plan.runs():
+            value = literal(number, self._dtype)
+            if count > _LONG:
+                step = self._strides.get(first.area, 1)
+                place = f"{self.array(first.area)}[{self.index(first)} + {step} * kt_i]"
+                statements.append(f"{_loop(count)}\n    {place} = {value};")
             else:
-                statements += [self.store(cell, value) for cell in cells]
+                statements += [self.store(first._replace(offset=first.offset + n), value) for n in range(count)]
         return statements
 
-    def _run(self, item: tuple[int, tuple[Cell, float]]) -> tuple[Area, int, str]:
-        """Return what equal constants in neighbouring cells have in common."""
-        n, (cell, value) = item
-        return cell.area, cell.offset - n, literal(value, self._dtype)
-
-    def moves(self, moves: Iterable[tuple[Cell, Cell]]) -> list[str]:
+    def moves(self, moves: Moves) -> list[str]:
         """Return the statements that copy cells to others, many of them in loops over tables of their indices."""
-        by_areas: dict[tuple[Area, Area], list[tuple[int, int]]] = {}
-        for a, b in moves:
-            by_areas.setdefault((a.area, b.area), []).append((self.index(a), self.index(b)))
         statements: list[str] = []
-        for areas, pairs in by_areas.items():
+        for areas, cells in by_areas(moves).items():
             source, place = map(self.array, areas)
+            pairs = [(self.index(a), self.index(b)) for a, b in cells]
             if len(pairs) <= _LONG:
                 statements += [f"{place}[{j}] = {source}[{i}];" for i, j in pairs]
                 continue

@@ -75,26 +75,9 @@ def generate(
     main: bool = False,
     region_operations: int = REGION_OPERATIONS,
 ) -> CSource:
-    """Return a program as C.
+    """Return an optimised program as C; `name` as of `c_name`, `about` and `texts` (by names in C) for comments.
 
-    Parameters
-    ----------
-    program : Program
-        Optimised: operations are written as they stand.
-    name : str
-        The function's; see `c_name`.
-    dtype : {"float64", "float32"}
-        Of arguments, results and arithmetic; angles are reduced in float64.
-    about : sequence of str
-        Paragraphs of the comment at the top.
-    texts : mapping of str to str
-        What the arguments and results are, by their names in C.
-    lanes : int, optional
-        The default of ``KT_LANES``.
-    main : bool
-        Whether there is a program that reads states and prints results.
-    region_operations : int
-        See `emit_program`.
+    With `lanes` that is the default of ``KT_LANES``; `main` adds a program that reads states and prints results.
     """
     check_legal(program, legal_operations(), "C")
     main_part = emit_program(f"{name}_program", program, dtype, region_operations)
@@ -118,12 +101,7 @@ def generate(
     lines = body.count("\n")
     comment = _comment(program, name, dtype, [*about, *_facts(program, scratch, lines)], texts or {})
     declared = prototype(name, program.inputs, program.outputs, dtype)
-    header = filled(
-        templates.HEADER,
-        GUARD=f"{name.upper()}_H",
-        PROTOTYPE=declared,
-        BATCH=_batch(program, name, dtype),
-    )
+    header = filled(templates.HEADER, GUARD=f"{name.upper()}_H", PROTOTYPE=declared, BATCH=_batch(program, name, dtype))
     return CSource(name, declared, comment + body.lstrip("\n"), comment + header, scratch)
 
 

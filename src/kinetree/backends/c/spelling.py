@@ -158,24 +158,12 @@ def _each_lane(name: str, names: str, function: str) -> str:
 
 
 def spelled_helpers(op: str) -> list[str]:
-    """Return the helpers that the spelling of an operation uses.
-
-    Examples
-    --------
-    >>> spelled_helpers("fms"), spelled_helpers("add")
-    (['fma'], [])
-    """
+    """Return the helpers that the spelling of an operation uses: ``fma`` for fms."""
     return _HELPER.findall(SPELLING.get(op, ""))
 
 
 def in_double(op: str) -> str:
-    """Return the spelling of an operation on numbers in float64, whatever ``kt_value`` is.
-
-    Examples
-    --------
-    >>> in_double("fms")
-    'kt_fma_double({0}, {1}, -{2})'
-    """
+    """Return the spelling of an operation on numbers in float64, whatever ``kt_value`` is: with ``kt_fma_double``."""
     return _HELPER.sub(r"kt_\1_double(", SPELLING[op])
 
 
@@ -196,10 +184,7 @@ def helper_definitions(used: Iterable[str], dtype: str) -> str:
 
 
 def _of_numbers(name: str, item: str) -> dict[str, str]:
-    """Return the definition of a function of numbers, and first of another that it uses.
-
-    C allows declarations in place of ``math.h``, which a target without an operating system may not have.
-    """
+    """Return the definition of a function of numbers, declared without ``math.h``, and first of one that it uses."""
     key = f"{name}_{item}"
     if key in NUMBERS:
         return {key: NUMBERS[key]}
@@ -229,24 +214,12 @@ def _names(name: str) -> str:
 
 
 def literal(value: float, dtype: str) -> str:
-    """Return a constant as a ``kt_value``, to the bit, rounded to the dtype.
-
-    Examples
-    --------
-    >>> literal(0.1, "float64"), literal(0.1, "float32"), literal(-3.0, "float64")
-    ('KT_C(0x1.999999999999ap-4)', 'KT_C(0x1.99999ap-4f)', 'KT_C(-0x1.8p+1)')
-    """
+    """Return a constant as a ``kt_value``, to the bit, rounded to the dtype: ``KT_C(0x1.999999999999ap-4)``."""
     return f"KT_C{number(value, dtype)}"
 
 
 def number(value: float, dtype: str) -> str:
-    """Return a constant as a number, in parentheses.
-
-    Examples
-    --------
-    >>> number(-0.1, "float64")
-    '(-0x1.999999999999ap-4)'
-    """
+    """Return a constant as a number, in parentheses: ``(-0x1.999999999999ap-4)``."""
     rounded = value if dtype == "float64" else ctypes.c_float(value).value  # inf on overflow
     f = "" if dtype == "float64" else "f"
     if math.isnan(rounded):

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from functools import partial
+from typing import ClassVar
 
 import llvmlite
 
 from kinetree.backends.base import Backend, ObjectCode, Steps
-from kinetree.backends.llvm.load import LoadedObject, load
-from kinetree.backends.llvm.target import Target
+from kinetree.backends.llvm.target import LoadedObject, Target, load
 from kinetree.glue import entry
 from kinetree.graph import Program
-from kinetree.locks import importing
 
-if TYPE_CHECKING:
-    from kinetree.backends.llvm.compile import compile_batch, compile_single
-
-__all__ = ["LLVM", "LoadedObject", "Target", "compile_batch", "compile_single", "load"]
+__all__ = ["LLVM", "LoadedObject", "Target", "load"]
 
 
 class LLVM(Backend):
@@ -42,13 +38,10 @@ class LLVM(Backend):
 
     def compile_single(self, program: Program, dtype: str) -> ObjectCode:
         """See `Backend.compile_single`; with the entries that bring their own scratch."""
-        from kinetree.backends.llvm.c_entry import entries_ir
         from kinetree.backends.llvm.compile import compile_single
+        from kinetree.backends.llvm.polls import entries_ir
 
-        def entries(scratch: int) -> str:
-            return entries_ir(program, scratch)
-
-        return compile_single(program, dtype=dtype, target=Target.host(), entries=entries)
+        return compile_single(program, dtype=dtype, target=Target.host(), entries=partial(entries_ir, program))
 
     def compile_batch(self, program: Program, dtype: str, lanes: int) -> ObjectCode:
         """See `Backend.compile_batch`."""
@@ -58,9 +51,10 @@ class LLVM(Backend):
 
     def compile_scan(self, program: Program, dtype: str, lanes: int, steps: Steps) -> ObjectCode:
         """See `Backend.compile_scan`."""
-        from kinetree.backends.llvm.compile import compile_scan
+        from kinetree.backends.llvm.compile import object_code
+        from kinetree.backends.llvm.scan import scan_ir
 
-        return compile_scan(program, steps, dtype=dtype, target=Target.host(), lanes=lanes)
+        return object_code(*scan_ir(program, steps, dtype, Target.host(), lanes), Target.host())
 
     def compile_glue(self) -> ObjectCode | None:
         """See `Backend.compile_glue`."""
@@ -73,13 +67,3 @@ class LLVM(Backend):
     def load(self, code: ObjectCode) -> LoadedObject:
         """See `Backend.load`."""
         return load(code, entry.symbols())
-
-
-def __getattr__(name: str) -> Any:
-    """Return what belongs to the compiler, imported only now: loading cached code does not need it."""
-    if name not in ("compile_batch", "compile_single"):
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    with importing:
-        from kinetree.backends.llvm import compile
-
-    return getattr(compile, name)

@@ -4,26 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kinetree.backends.llvm.ir import Body
-from kinetree.backends.llvm.lanes import Lanes
+from kinetree.backends.llvm.ir import Body, Lanes
 from kinetree.lowering.plan import Area, Cell, Plan
 
 ALIGNMENT = 64  # of the scratch, and of every area in it
 _POINTER = 8
 
 
+def places(*sizes: int) -> tuple[list[int], int]:
+    """Return aligned offsets of blocks of these sizes, and their total size."""
+    offsets, total = [], 0
+    for size in sizes:
+        offsets.append(total)
+        total += -(-size // ALIGNMENT) * ALIGNMENT
+    return offsets, total
+
+
 class ScratchLayout:
     """Offsets of the areas, of the tables of rows, and of a frame of so many bytes in the scratch.
 
     For one state, inputs and outputs are the caller's own arrays. For a batch, an input is a lane block in the scratch,
-    and an output is reached through a table of the rows of the lanes (see `rows.Rows`).
-
-    Attributes
-    ----------
-    rows : dict
-        For a batch, by port: offsets of the tables of rows.
-    row_bytes : dict
-        Size of an area for one state.
+    and an output is reached through a table of the rows of the lanes: `rows` has their offsets, `row_bytes` the sizes.
     """
 
     def __init__(self, plan: Plan, lanes: Lanes, frame: int, *, batch: bool) -> None:
@@ -83,10 +84,7 @@ class ScratchLayout:
 
 
 class NestedLayout(ScratchLayout):
-    """The layout of a program of an array operation: each port is a parameter that points to its first cell.
-
-    `strides` are the bytes between the cells of a port, where these are further apart than their size.
-    """
+    """The layout of a program of an array operation: each port is a pointer; `strides` are in bytes, where given."""
 
     def __init__(self, plan: Plan, lanes: Lanes, frame: int, strides: Mapping[Area, int]) -> None:
         super().__init__(plan, lanes, frame, batch=False)

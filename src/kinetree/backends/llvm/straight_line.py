@@ -1,4 +1,4 @@
-"""Straight-line code: one region of a plan as one LLVM function."""
+"""Straight-line code: the functions of a plan, which are its regions, and one that stores its constants."""
 
 from __future__ import annotations
 
@@ -7,11 +7,9 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 
-from kinetree.backends.llvm.ir import Body, function
-from kinetree.backends.llvm.lanes import Lanes
-from kinetree.backends.llvm.prefetch import Line, block_bytes, prefetch
+from kinetree.backends.llvm.ir import Body, Lanes, function
+from kinetree.backends.llvm.rows import Line, Transpose, block_bytes, lines_ahead, prefetch, row_pointers
 from kinetree.backends.llvm.scratch import ScratchLayout
-from kinetree.backends.llvm.transpose import Transpose, row_pointers
 from kinetree.graph.graph import Node
 from kinetree.graph.ieee import POW2_SHIFT, SQRT_HALF, TO_SQRT_2
 from kinetree.lowering.plan import Area, Cell, Plan, Region, Tile
@@ -116,10 +114,7 @@ more store, and stores limit the speed of long programs in lanes."""
 def emit_region(
     name: str, plan: Plan, region: Region, layout: ScratchLayout, ahead: Mapping[int, Sequence[Line]]
 ) -> str:
-    """Return the function `name` that computes the values of this region and stores those used outside.
-
-    `ahead` are the lines to prefetch after each item, by its index.
-    """
+    """Return the function of this region's values; `ahead` are the lines to prefetch after each item, by its index."""
     b = Body()
     access = Access(b, layout)
     code = StraightLine(b, access, plan, layout.lanes)
@@ -136,10 +131,7 @@ def emit_region(
 
 
 class StraightLine:
-    """Computes nodes of a plan in the body of a function; `known` are the registers of nodes that are not in memory.
-
-    `now` is the time: the number of the item that is computed.
-    """
+    """Computes nodes of a plan; `known` are registers of nodes not in memory, `now` is the number of the item."""
 
     def __init__(
         self, body: Body, access: Access, plan: Plan, lanes: Lanes, known: Mapping[int, str] | None = None
@@ -201,8 +193,7 @@ class Access:
     def store_tile(self, tile: Tile, values: list[str], nodes: Sequence[Node]) -> None:
         """Transpose a tile of these values, which belong to these nodes, and store it to the rows.
 
-        The stores are volatile for the compiler's sake: looking for other orders of so many, which it does not find,
-        takes it up to twice as long as all the rest.
+        Volatile: the compiler would take up to twice as long looking for other orders of so many stores.
         """
         b, layout = self._body, self._layout
         rows = self._row_pointers(tile.port)
@@ -232,3 +223,44 @@ class Access:
             table = self._body(f"getelementptr i8, ptr %s, i64 {self._layout.rows['out', port]}")
             self._rows[port] = row_pointers(self._body, self._layout.lanes, table)
         return self._rows[port]
+
+
+_LONG_RUN = 8  # of equal constants: these are stored by a loop
+
+
+def plan_functions(prefix: str, plan: Plan, layout: ScratchLayout) -> list[str]:
+    """Return the definitions of ``@PREFIXconstants`` and of the regions, ``@PREFIXregion0`` and so on."""
+    regions = [step for step in plan.steps if isinstance(step, Region)]
+    lines = lines_ahead(regions, plan.program, layout)
+    return [
+        _constants_function(f"{prefix}constants", plan, layout),
+        *(
+            emit_region(f"{prefix}region{n}", plan, region, layout, ahead)
+            for n, (region, ahead) in enumerate(zip(regions, lines, strict=True))
+        ),
+    ]
+
+
+def _constants_function(name: str, plan: Plan, layout: ScratchLayout) -> str:
+    """Return the function that stores the plan's constants; long runs of one value by a loop."""
+    b = Body()
+    access = Access(b, layout)
+    scalar = Lanes(layout.lanes.dtype, 1)
+    for first, value, count in plan.runs():
+        if count > _LONG_RUN and layout.is_dense(first.area):
+            fill = f"{scalar.type} {scalar.constant(value)}, i64 {count * layout.lanes.count}"
+            b.line(f"call void @fill(ptr {access.pointer(first)}, {fill})")
+        else:
+            for n in range(count):
+                access.store(layout.lanes.constant(value), first._replace(offset=first.offset + n))
+    return function(f"void @{name}({layout.parameters})", b)
+
+
+def fill_function(dtype: str) -> str:
+    """Return the definition of ``void @fill(ptr p, T x, i64 n)``, which stores x n times."""
+    scalar = Lanes(dtype, 1)
+    b = Body()
+    with b.loop(1, "%n"):
+        p = b(f"getelementptr {scalar.type}, ptr %p, i64 %i")
+        b.line(f"store {scalar.type} %x, ptr {p}, align {scalar.bytes}")
+    return function(f"void @fill(ptr %p, {scalar.type} %x, i64 %n)", b)

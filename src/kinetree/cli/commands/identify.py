@@ -19,7 +19,7 @@ from kinetree.errors import ArgumentError, FormatError, ModelError
 from kinetree.identification import Filtered, Fit, Samples, Validation, base_parameters, diagnose, holding, read_log
 from kinetree.identification.estimators import Estimator
 from kinetree.identification.nonlinear import motors_of
-from kinetree.identification.parameters.terms import OF_ROBOTS
+from kinetree.identification.parameters.regressor import OF_ROBOTS
 from kinetree.identification.report import joints
 from kinetree.identification.samples import repeated
 from kinetree.identification.validation import verdict

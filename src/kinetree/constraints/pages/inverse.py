@@ -9,8 +9,8 @@ from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.pages import mechanism_algorithm
 from kinetree.contacts import Balance, ForceSet, FrictionCone, PressedCone, distribute
 from kinetree.contacts.sets import or_nan, within
+from kinetree.scalars.factorization import PseudoInverse
 from kinetree.scalars.linalg import dot, minus, plus, times, transposed
-from kinetree.scalars.pseudo_inverse import PseudoInverse
 from kinetree.spatial import Scalar
 
 TOLERANCE, MOST_ITERATIONS = 1e-8, 1000.0

@@ -11,8 +11,8 @@ from kinetree.constraints.inputs import NONE_GIVEN, ContactInputs, taking
 from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.pages import mechanism_algorithm
 from kinetree.constraints.types import Row
+from kinetree.scalars.factorization import PseudoInverse
 from kinetree.scalars.linalg import dot, times, transposed
-from kinetree.scalars.pseudo_inverse import PseudoInverse
 from kinetree.spatial import Scalar
 
 

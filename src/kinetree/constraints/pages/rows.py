@@ -7,9 +7,9 @@ from kinetree.algorithms.registry import Matrix, Vector
 from kinetree.constraints.delassus import delassus_of
 from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.pages import mechanism_algorithm
+from kinetree.scalars.factorization import PseudoInverse
 from kinetree.scalars.functions import sqrt
 from kinetree.scalars.linalg import dot, times, transposed
-from kinetree.scalars.pseudo_inverse import PseudoInverse
 from kinetree.spatial import Force, Scalar
 
 

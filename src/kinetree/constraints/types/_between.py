@@ -17,7 +17,7 @@ from kinetree.model import WORLD, Frame, Model
 from kinetree.scalars.functions import is_zero, sqrt
 from kinetree.scalars.linalg import dot, norm, transposed
 from kinetree.spatial import Force, Mat3, Motion, Scalar, Transform, Vec3
-from kinetree.spatial.turns import rotation_vector, turn_between
+from kinetree.spatial.rotation import rotation_vector, turn_between
 from kinetree.spatial.vector import ZERO
 
 THE_WORLD = Frame("the world", WORLD, Transform.identity())

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from kinetree.errors import ArgumentError, ModelError
 from kinetree.glossary.symbols import Vector
-from kinetree.joints._axis import unit_axis
+from kinetree.joints._parts import unit_axis
 from kinetree.model import Model
 from kinetree.spatial import Force, Scalar
 from kinetree.validation import as_number

@@ -12,7 +12,7 @@ from kinetree.constraints.types._between import BetweenFrames, FrameRow, Relativ
 from kinetree.constraints.types.base import direction, finite, three_numbers
 from kinetree.errors import ArgumentError
 from kinetree.glossary.symbols import Vector
-from kinetree.joints._axis import perpendicular, unit_axis
+from kinetree.joints._parts import perpendicular, unit_axis
 from kinetree.model import Model
 from kinetree.scalars.functions import select_less
 from kinetree.signatures import told

@@ -15,8 +15,8 @@ from kinetree.formats.load import load_model
 from kinetree.formats.urdf.document import finite
 from kinetree.joints import Continuous, FreeFlyer, Joint, Planar, Prismatic, Revolute
 from kinetree.model import WORLD, Body, Model
+from kinetree.model.checks import about_com
 from kinetree.model.differences import differences
-from kinetree.model.physical import about_com
 from kinetree.spatial import Inertia, Transform
 from kinetree.validation import Array
 

@@ -63,8 +63,7 @@ def is_row_major(dims: int, strides: int, nd: int, item: int) -> int:
 def argument(x: int, port: int, item: int, place: int, stride: int, lead: int) -> int:
     """Return the data of an argument for a port, for numbers of so many bytes; 0 where it is not taken.
 
-    What must be converted is written to `place` (0: nothing may be). `stride` gets the bytes from one state to the
-    next, `lead` the number of states; as long as all arguments are one state that is 0.
+    `place` is for what must be converted (0: nothing may); `stride` and `lead` get the bytes to the next state, and n.
     """
     kind = word(x + m.TYPE)
     if kind == m.NDARRAY:

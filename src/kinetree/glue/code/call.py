@@ -33,10 +33,7 @@ def kt_call(self: int, args: int, nargs: int, kwnames: int) -> int:
 
 @m.inlined
 def call_plain(function: int, args: int, nargs: int, given: int, kwnames: int) -> int:
-    """Return the result for plain arrays and floats in order, the last `given - nargs` of them by name.
-
-    After them there may be options known by their addresses, and out.
-    """
+    """Return the result for plain arrays and floats in order, the last by name, then known options and out."""
     ins = stack(8 * d.MOST_PORTS)
     outs = stack(8 * d.MOST_PORTS)
     results = stack(8 * d.MOST_PORTS)
@@ -167,10 +164,7 @@ def call_any(function: int, args: int, nargs: int, kwnames: int) -> int:
 
 
 def evaluate(room: int, variant: int, slots: int, ports: int, ins: int, given: int, narrow: int, out: int) -> int:
-    """Return the result of a variant for the arguments in the first slots, for these ports.
-
-    There are so many bytes of room for what is converted.
-    """
+    """Return the result of a variant for the arguments in the first slots, with so much room for what is converted."""
     item = 4 if narrow else 8
     type_number = m.SINGLE if narrow else m.DOUBLE
     descr = m.DESCR32 if narrow else m.DESCR64

@@ -113,10 +113,7 @@ def seen(table: int, value: int) -> int:
 
 
 def code_of(known: int, objects: int, value: int) -> int:
-    """Return the code of an option's value, -1 if it is not known.
-
-    Strings, integers, None, and lists and tuples of strings are known by value, others by their addresses.
-    """
+    """Return the code of an option's value, -1 if it is not known: by value of strings, integers, None and names."""
     kind = word(value + m.TYPE)
     hit = 0
     simple = 1 if kind == m.STR or kind == m.INT or value == m.NONE else 0

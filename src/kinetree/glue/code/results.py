@@ -83,10 +83,7 @@ def is_plain_output(x: int, port: int, type_number: int, n: int) -> int:
 
 @m.inlined
 def are_apart(variant: int, ports: int, given: int, ins: int, strides: int, outs: int, item: int, n: int) -> int:
-    """Return 1 if the outputs overlap neither an input nor one another, 0 otherwise.
-
-    `ports` has the addresses of the inputs' ports; `strides` those between their states, which must be positive.
-    """
+    """Return 1 if the outputs overlap neither an input, whose states must be in order, nor one another, 0 otherwise."""
     outputs = word(variant + d.OUTPUTS)
     port = word(variant + d.OUTPUT_PORTS)
     states = 1 if n == 0 else n

@@ -18,16 +18,7 @@ class Test(NamedTuple):
 
 
 class Value:
-    """A node of the graph; arithmetic with it, and with numbers, makes further nodes.
-
-    Examples
-    --------
-    >>> g = Graph()
-    >>> x = Value(g, g.node("input", (), (0, 0)))
-    >>> y = fma(x, x, 1.0)
-    >>> g[y.id]
-    Node(op='fma', args=(0, 0, 1), payload=None)
-    """
+    """A node of the graph; arithmetic with it, and with numbers, makes further nodes."""
 
     __slots__ = ("graph", "id")
 

@@ -1,25 +1,35 @@
-"""Physically consistent bodies near the estimates, by their covariance, and near the robot before."""
+"""Physically consistent bodies near the estimates, by their covariance, near the robot before, and within bounds."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kinetree.errors import ArgumentError
-from kinetree.identification.bodies.bounds import inequalities
-from kinetree.identification.bodies.newton import Consistent, Problem, newton
-from kinetree.identification.bodies.pseudo_inertia import THIN, repaired
+from kinetree.errors import ArgumentError, unknown_name
+from kinetree.identification.bodies.newton import (
+    BASIS,
+    THIN,
+    Consistent,
+    Problem,
+    inertial_of,
+    newton,
+    pseudo_inertia,
+    repaired,
+)
 from kinetree.identification.estimators.contract import Solution
 from kinetree.identification.parameters.base import BaseParameters
-from kinetree.identification.parameters.terms import TERMS
+from kinetree.identification.parameters.regressor import TERMS
 from kinetree.options import option, positive, read_box, value
 from kinetree.spatial import Inertia
-from kinetree.validation import Array
+from kinetree.validation import Array, real_array
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
+
+    from kinetree.robot import Robot
 
 BARRIER = 0.01
 """How much a link's distance from its bounds counts, relative to the prior of a joint's parameter."""
@@ -29,6 +39,9 @@ KEPT = 1e-6
 
 NOTHING = 1e-9
 """What takes the place of zero where a parameter has to be positive."""
+
+MARGIN = 0.05
+"""How far within its bounds a link is before, of what uniform density has."""
 
 VAGUE = 1e-2
 """Strength of the prior by which a payload is a body: a hundredth of a standard deviation squared."""
@@ -121,3 +134,76 @@ def nearest_body(A: Array, values: Array) -> Inertia:
     prior = repaired(values[None], 1e-3, THIN)[0]
     problem = Problem(A, A @ values, 1, np.zeros((0, 10)), np.zeros(0), prior, VAGUE)
     return Inertia.from_parameters(newton(problem).parameters.tolist())
+
+
+def inequalities(robot: Robot, bounds: Mapping[str, ArrayLike], ten: Array) -> tuple[Array, Array]:
+    """Return rows C (k, 10 nb) with ``C x ≥ 0``, and inertial parameters (nb, 10) near these that fulfil them.
+
+    Mass within ``[x; 1]ᵀ Q [x; 1] ≥ 0`` has ``tr(Q J) ≥ 0``; of an ellipsoid this is enough for a body that is nowhere
+    else to exist. A box is between three pairs of planes, and the product of the distances from any two planes is not
+    negative.
+
+    References: Wensing, Kim and Slotine, "Linear matrix inequalities for physically consistent inertial parameter
+    identification", IEEE RA-L 3(1), 2018; Anstreicher and Burer, "Computable representations for convex hulls of
+    low-dimensional quadratic forms", Mathematical Programming 124, 2010, for boxes.
+    """
+    rows, inside = [np.zeros((0, 10 * robot.nb))], ten.copy()
+    for link, given in bounds.items():
+        if link not in robot.body_names:
+            raise ArgumentError(unknown_name("moving link", link, robot.body_names))
+        i = robot.body_names.index(link)
+        forms, uniform = _forms(link, given)
+        C = np.einsum("kab,fab->fk", BASIS, forms)
+        inside[i] = _within(ten[i], C, uniform)
+        own = np.zeros((len(C), 10 * robot.nb))
+        own[:, 10 * i : 10 * i + 10] = C
+        rows.append(own)
+    return np.vstack(rows), inside
+
+
+def _forms(link: str, given: ArrayLike) -> tuple[Array, Array]:
+    """Return the matrices Q (k, 4, 4), and the pseudo-inertia of 1 kg of uniform density within."""
+    bound = real_array(f"bounds[{link!r}]", given)
+    if bound.shape == (2, 3) and np.isfinite(bound).all() and (bound[0] < bound[1]).all():
+        middle, size = bound.mean(axis=0), bound[1] - bound[0]
+        return _box(bound, size), _uniform(middle, np.diag(size**2 / 12.0))
+    if bound.shape == (4, 4) and np.isfinite(bound).all():
+        Q = 0.5 * (bound + bound.T)
+        P = -Q[:3, :3]
+        if np.linalg.eigvalsh(P).min() > 0.0:
+            middle = np.linalg.solve(P, Q[:3, 3])
+            scale = Q[3, 3] + middle @ P @ middle
+            if scale > 0.0:
+                return Q[None] / scale, _uniform(middle, np.linalg.inv(P) * scale / 5.0)
+    raise ArgumentError(
+        f"bounds[{link!r}] has to be a box, [[x, y, z], [x, y, z]] with the lower corner first, or the matrix (4, 4) "
+        "of an ellipsoid [x y z 1] Q [x y z 1]ᵀ >= 0"
+    )
+
+
+def _box(corners: Array, size: Array) -> Array:
+    """Return the products of the distances from two planes, of different axes or of both planes of one."""
+    planes = np.zeros((3, 2, 4))
+    for axis, side in np.ndindex(3, 2):
+        sign = (1.0, -1.0)[side]
+        planes[axis, side, [axis, 3]] = sign, -sign * corners[side, axis]
+        planes[axis, side] /= size[axis]
+    return np.array([0.5 * (np.outer(a, b) + np.outer(b, a)) for a, b in combinations(planes.reshape(6, 4), 2)])
+
+
+def _uniform(middle: NDArray[Any], covariance: NDArray[Any]) -> Array:
+    at = np.append(middle, 1.0)
+    out = np.outer(at, at)
+    out[:3, :3] += covariance
+    return out
+
+
+def _within(ten: Array, C: Array, uniform: Array) -> Array:
+    """Return a body's parameters, mixed with those of uniform density as far as needed to be within."""
+    full = ten[0] * uniform
+    least = MARGIN * C @ inertial_of(full)
+    for share in np.linspace(0.0, 1.0, 21):
+        mixed = inertial_of((1.0 - share) * pseudo_inertia(ten) + share * full)
+        if (C @ mixed >= least).all():
+            break
+    return mixed

@@ -1,9 +1,10 @@
 """Newton's method for physically consistent inertias near the data and a prior.
 
-Mass somewhere in space has a positive definite pseudo-inertia, and every positive definite one is that of some body. It
-is linear in the ten parameters, so what the data say and the distance to the prior, the entropic divergence
-``tr(P_0⁻¹ P) − log det(P_0⁻¹ P) − 4``, make one convex function, which is self-concordant: Newton's method with damped
-steps finds its only minimum, stays physically consistent, and knows how far it is from the minimum.
+Mass somewhere in space has a positive definite pseudo-inertia, the second moments ``∫ [x; 1][x; 1]ᵀ dm``, and every
+positive definite one is that of some body. It is linear in the ten parameters, so what the data say and the distance to
+the prior, the entropic divergence ``tr(P_0⁻¹ P) − log det(P_0⁻¹ P) − 4``, make one convex function, which is
+self-concordant: Newton's method with damped steps finds its only minimum, stays physically consistent, and knows how
+far it is from the minimum.
 
 References: Wensing, Kim and Slotine, "Linear matrix inequalities for physically consistent inertial parameter
 identification", IEEE RA-L 3(1), 2018; Lee, Wensing and Park, "Geometric robot dynamic identification: a convex
@@ -18,8 +19,73 @@ from typing import NamedTuple
 import numpy as np
 
 from kinetree.errors import KinetreeError
-from kinetree.identification.bodies.pseudo_inertia import BASIS, pseudo_inertia
 from kinetree.validation import Array
+
+THINNEST, THIN = 1e-6, 1e-2
+"""Below the first, relative to a ball of usual size, an eigenvalue of a prior's pseudo-inertia is of no body that
+somebody has measured, but of a point or a plate: it is taken as the second, since the divergence from what is next to
+nothing outweighs all data."""
+
+SPREAD = 1e-9
+"""The least eigenvalue by the greatest: rounding leaves bodies physically consistent."""
+
+BALL = 0.01
+"""Mean square of each coordinate in such a ball where no link has a mass (m²)."""
+
+
+BASIS = np.zeros((10, 4, 4))
+"""The pseudo-inertias of the ten unit parameters."""
+_I = np.eye(10)[:, [[4, 5, 7], [5, 6, 8], [7, 8, 9]]]
+BASIS[:, :3, :3] = np.trace(_I, axis1=1, axis2=2)[:, None, None] / 2.0 * np.eye(3) - _I
+BASIS[:, :3, 3] = BASIS[:, 3, :3] = np.eye(10)[:, 1:4]
+BASIS[0, 3, 3] = 1.0
+
+
+def pseudo_inertia(ten: Array) -> Array:
+    """Return the pseudo-inertias (..., 4, 4) of inertial parameters (..., 10).
+
+    Examples
+    --------
+    >>> pseudo_inertia(np.array([2.0, 0, 0, 1.0, 0.6, 0, 0.6, 0, 0, 0.2])).round(3)
+    array([[0.1, 0. , 0. , 0. ],
+           [0. , 0.1, 0. , 0. ],
+           [0. , 0. , 0.5, 1. ],
+           [0. , 0. , 1. , 2. ]])
+    """
+    return np.tensordot(ten, BASIS, 1)
+
+
+def repaired(ten: Array, mass: float, least: float | None = None) -> Array:
+    """Return physically consistent inertial parameters (nb, 10) near these; links without mass become balls of this.
+
+    The least eigenvalue of pseudo-inertias is relative to those of a ball of the same mass and usual size. If it is not
+    given, eigenvalues below `THINNEST` become `THIN`, and points become such balls.
+    """
+    J = pseudo_inertia(ten)
+    sizes = np.array([np.trace(j[:3, :3]) / (3.0 * j[3, 3]) for j in J if j[3, 3] > 0.0])
+    size = np.median(sizes[sizes > 0.0]) if (sizes > 0.0).any() else BALL
+    out = []
+    for j in J:
+        m = j[3, 3] if j[3, 3] > 0.0 else mass
+        units = np.sqrt(np.array([*[size * m] * 3, m]))
+        w, V = np.linalg.eigh(j / np.outer(units, units))
+        known = w > THINNEST
+        if j[3, 3] <= 0.0:
+            w = np.ones(4)
+        elif least is not None:
+            w = np.maximum(w, least)
+        else:
+            w = np.where(known, w, THIN if known.sum() > 1 else 1.0)
+        w = np.maximum(w, SPREAD * w.max())
+        out.append(inertial_of((V * w) @ V.T * np.outer(units, units)))
+    return np.array(out).reshape(-1, 10)
+
+
+def inertial_of(J: Array) -> Array:
+    """Return the ten parameters of a pseudo-inertia."""
+    I = np.trace(J[:3, :3]) * np.eye(3) - J[:3, :3]
+    return np.array([J[3, 3], *J[:3, 3], I[0, 0], I[0, 1], I[1, 1], I[0, 2], I[1, 2], I[2, 2]])
+
 
 STEPS = 25
 """Newton steps for one share of the data; where they are too few, the share grows more slowly."""
@@ -42,33 +108,15 @@ GROWTH, LEAST_GROWTH = 30.0, 1.01
 
 
 class Problem(NamedTuple):
-    """The function that is to be least: ``½ |A (x − x̂)|² + strength · Σ divergence(x_i, prior_i)``.
+    """The function that is to be least: ``½ |A (x − x̂)|² + strength · Σ divergence(x_i, prior_i)``."""
 
-    Attributes
-    ----------
-    A : (m, N) array
-        RegressionModel in units of their noise.
-    b : (m,) array
-        ``A x̂``.
-    bodies : int
-        The first ten parameters of each body.
-    positive : (k, N) array
-        Combinations ``u = C x`` that cannot be negative; their divergence is ``u/u_0 − log(u/u_0) − 1``.
-    weights : (k,) array
-        What these count.
-    prior : (N,) array
-        Of bodies that exist.
-    strength : float
-        One where the prior of the bodies is right up to a factor, roughly; 1/s² for relative deviations s.
-    """
-
-    A: Array
-    b: Array
-    bodies: int
-    positive: Array
-    weights: Array
-    prior: Array
-    strength: float
+    A: Array  # (m, N), equations in units of their noise
+    b: Array  # (m,), A x̂
+    bodies: int  # the first ten parameters of each body
+    positive: Array  # (k, N), combinations u = C x that are positive; their divergence is u/u_0 − log(u/u_0) − 1
+    weights: Array  # (k,), what these count
+    prior: Array  # (N,), of bodies that exist
+    strength: float  # one where the prior is right up to a factor, roughly; 1/s² for relative deviations s
 
     def condensed(self) -> Problem:
         """Return the same, up to a constant, with as many rows as parameters."""
@@ -115,14 +163,7 @@ class Problem(NamedTuple):
 
 
 class Consistent(NamedTuple):
-    """All parameters, of physically consistent bodies.
-
-    Attributes
-    ----------
-    parameters : (N,) array
-    gap : float
-        How far at most the function that was to be least is from its least value.
-    """
+    """All parameters (N,), of physically consistent bodies, and how far at most from the least value they are."""
 
     parameters: Array
     gap: float

@@ -24,9 +24,9 @@ from kinetree.identification.checks.evidence import Examined
 from kinetree.identification.checks.least_squares import SINGULAR, System
 from kinetree.identification.checks.likelihood import BESIDE, SMALL, Likelihood, beside
 from kinetree.identification.parameters.regressor import positions
-from kinetree.identification.samples import Piece
 from kinetree.lazy import cached_property
 from kinetree.logs.findings import Found
+from kinetree.logs.samples import Samples
 from kinetree.validation import Array
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class Reading(NamedTuple):
     joints: tuple[int, ...]
     factor: float = -1.0
 
-    def of(self, piece: Piece, at: list[int]) -> Piece:
+    def of(self, piece: Samples, at: list[int]) -> Samples:
         """Return samples read so; `at` are the positions of the entries of v in q."""
         order, factor, chosen = np.arange(len(at)), np.ones(len(at)), [*self.joints]
         if self.name.startswith("swapped"):
@@ -106,7 +106,7 @@ class Mistakes:
         self._at, self._rows, self._robot = at, at.rows, at.robot
         whole, nv = at.whole, at.robot.nv
         some = np.linspace(0, len(whole.q) - 1, min(len(whole.q), max(1, EQUATIONS // nv))).astype(int)
-        self._some = Piece(*(None if x is None else x[np.unique(some)] for x in whole))
+        self._some = Samples(*(None if x is None else x[np.unique(some)] for x in whole))
         self._q = positions(at.robot.model)
 
     @cached_property
@@ -146,7 +146,9 @@ class Mistakes:
         text = f"{reading.text(names)}: {why}{f'; or {every}, which these data do not tell apart' if others else ''}"
         return reading.name, Found(text, tuple(names[k] for k in reading.joints), figures or {})
 
-    def _tried(self, piece: Piece, now: Likelihood, joints: list[int], first: bool) -> list[tuple[Likelihood, Reading]]:
+    def _tried(
+        self, piece: Samples, now: Likelihood, joints: list[int], first: bool
+    ) -> list[tuple[Likelihood, Reading]]:
         """Return other readings of some samples, the likeliest first."""
         own = tuple(self.negative) if first else ()
         if not (own or (now.left > SMALL).any()):
@@ -165,7 +167,7 @@ class Mistakes:
             readings += [Reading(name, pair) for name in KINDS if name.startswith("swapped")]
         return sorted(((self._read(piece, x), x) for x in readings), key=lambda pair: -pair[0].value)
 
-    def _read(self, piece: Piece, reading: Reading) -> Likelihood:
+    def _read(self, piece: Samples, reading: Reading) -> Likelihood:
         return Likelihood(self._rows, reading.of(piece, self._q))
 
     def _alike(self, now: Likelihood, joints: list[int]) -> Iterator[tuple[str, Found]]:
@@ -231,7 +233,7 @@ class Mistakes:
         In standard deviations from zero; zero where there are too few samples, and where no force was measured.
         """
         at, whole, out = self._at, self._at.whole, np.zeros((self._robot.nv, 2))
-        some = Piece(*(None if x is None else x[:: max(1, len(x) // PLACES)] for x in whole))
+        some = Samples(*(None if x is None else x[:: max(1, len(x) // PLACES)] for x in whole))
         zero = np.zeros_like(some.v)
         rest = self._rows.columns(some._replace(v=zero, a=zero, direction=zero))
         for k in filter(self._told, at.measured):

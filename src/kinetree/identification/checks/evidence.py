@@ -15,11 +15,11 @@ from kinetree.identification.equations import QRFactors, RegressionModel
 from kinetree.identification.estimators.contract import Solution, integrated_times
 from kinetree.identification.nonlinear import MotorConstants
 from kinetree.identification.parameters.base import BaseParameters
-from kinetree.identification.parameters.regressor import positions
-from kinetree.identification.parameters.terms import smooth_sign
-from kinetree.identification.samples import Piece, pieces
+from kinetree.identification.parameters.regressor import positions, smooth_sign
+from kinetree.identification.samples import pieces
 from kinetree.lazy import cached_property
 from kinetree.logs.columns import Coordinates
+from kinetree.logs.samples import Samples
 from kinetree.robot import Robot
 from kinetree.validation import Array
 
@@ -42,11 +42,11 @@ class Seen:
 
     robot: Robot
     log: Any
-    pieces: list[Piece]
+    pieces: list[Samples]
     currents: Sequence[str] = ()
 
     @cached_property
-    def whole(self) -> Piece:
+    def whole(self) -> Samples:
         """All of them as one piece."""
         return together(self.robot, self.pieces)
 
@@ -97,7 +97,7 @@ def base_of(robot: Robot) -> list[int]:
     return list(Coordinates(robot.q_names, robot.v_names).of_base("v"))
 
 
-def together(robot: Robot, parts: Sequence[Piece]) -> Piece:
+def together(robot: Robot, parts: Sequence[Samples]) -> Samples:
     """Return several pieces as one: without wrenches or a load there are none, without directions the velocities'."""
     if len(parts) == 1:
         return parts[0]
@@ -109,7 +109,7 @@ def together(robot: Robot, parts: Sequence[Piece]) -> Piece:
     directions = [part.direction for part in parts if part.direction is not None]
     if len(directions) == len(parts):
         arrays["direction"] = np.concatenate(directions)
-    return Piece(**arrays)
+    return Samples(**arrays)
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,14 +137,14 @@ class Examined:
         return self.rows.robot
 
     @cached_property
-    def pieces(self) -> list[Piece]:
+    def pieces(self) -> list[Samples]:
         """Some pieces, spread over those that were seen."""
         every = self.seen.pieces
         count = max(1, min(len(every), SAMPLES // max(1, max((len(p.q) for p in every), default=1))))
         return [every[k] for k in np.unique(np.linspace(0, len(every) - 1, count).astype(int))] if every else []
 
     @cached_property
-    def whole(self) -> Piece:
+    def whole(self) -> Samples:
         """Their samples, with the direction in which joints slide."""
         whole, smoothing = together(self.robot, self.pieces), self.rows.smoothing
         if whole.direction is not None:
@@ -156,7 +156,7 @@ class Examined:
         """What `sides_of` returns of these pieces."""
         return self.sides_of(self.pieces)
 
-    def sides_of(self, pieces: list[Piece]) -> tuple[list[Array], Array]:
+    def sides_of(self, pieces: list[Samples]) -> tuple[list[Array], Array]:
         """Return the rows (n, m_k) of each entry of v, and right-hand sides (n, nv), zero where they do not count."""
         rows, tau = zip(*map(self.rows.masked, pieces), strict=True)
         return [np.concatenate(Y) for Y in zip(*rows, strict=True)], np.concatenate(tau)

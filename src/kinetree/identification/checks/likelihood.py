@@ -7,7 +7,7 @@ import numpy as np
 from kinetree.identification.checks.evidence import spread_of
 from kinetree.identification.checks.least_squares import SINGULAR
 from kinetree.identification.equations import RegressionModel
-from kinetree.identification.samples import Piece
+from kinetree.logs.samples import Samples
 from kinetree.validation import Array
 
 BESIDE = ("direction", "velocity", "acceleration")  # further columns of each joint, and a constant
@@ -26,7 +26,7 @@ class Likelihood:
         Root mean squares of what is left of the forces, by their spread, at least `SMALL`; and if all count alike.
     """
 
-    def __init__(self, rows: RegressionModel, piece: Piece) -> None:
+    def __init__(self, rows: RegressionModel, piece: Samples) -> None:
         self._grams, self._counts = _grams(rows, piece)
         left = np.ones(len(self._grams))
         self.alike, P = left, self._grams.shape[-1] - 1
@@ -72,7 +72,7 @@ class Likelihood:
         return float(y[0]), float(np.sqrt(squares * inverse[0, 0]))
 
 
-def _grams(rows: RegressionModel, piece: Piece) -> tuple[Array, Array]:
+def _grams(rows: RegressionModel, piece: Samples) -> tuple[Array, Array]:
     """Return ``[Y τ]ᵀ[Y τ]`` of each entry of v, with friction of its own, by the spread of τ; and how many."""
     Y, tau = rows.masked(piece)
     spread, driven, N = spread_of(tau), rows.robot.model.actuated, rows.dimension
@@ -87,7 +87,7 @@ def _grams(rows: RegressionModel, piece: Piece) -> tuple[Array, Array]:
     return grams, np.count_nonzero(tau, axis=0)
 
 
-def beside(piece: Piece, k: int) -> Array:
+def beside(piece: Samples, k: int) -> Array:
     """Return columns of an entry of v (3, n): the direction of sliding, the velocity, the acceleration."""
     direction = np.sign(piece.v[:, k]) if piece.direction is None else piece.direction[:, k]
     return np.stack([direction, piece.v[:, k], piece.a[:, k]])

@@ -17,9 +17,8 @@ import numpy as np
 from kinetree.identification.checks.columns import Mistakes
 from kinetree.identification.checks.evidence import Examined
 from kinetree.identification.checks.least_squares import System
-from kinetree.identification.samples import Piece
 from kinetree.logs.findings import Found, of_joints
-from kinetree.logs.local_fit import fit_weights
+from kinetree.logs.samples import Samples
 from kinetree.validation import Array
 
 EXACT = 1e-6  # residuals below this part of the forces' spread are rounding, or that of filters
@@ -34,7 +33,6 @@ ALIKE = 0.015  # by how much a delay lowers the logarithm of the noise at least,
 SHORTEST, LONGEST = 1e-3, 0.5  # delays (s) that are worth a word
 STEPS, NEAR = 15, 0.02  # in how many steps a delay is found at most, and the part of it that the last one changes
 APART = 1.5  # samples so many median steps apart do not follow each other
-BESIDE = 6  # samples through which a polynomial goes, by which forces are looked up between them
 TINY = 1e-300
 
 
@@ -195,13 +193,13 @@ class Lack:
         return found, system.noise
 
 
-def _standing(piece: Piece, slow: Array) -> Array:
+def _standing(piece: Samples, slow: Array) -> Array:
     """Return where joints stand still (n, nv), as the samples say, or by their speeds."""
     standing = (np.abs(piece.v) <= slow) * 1.0
     return np.asarray(standing if piece.standing is None else np.maximum(standing, piece.standing))
 
 
-def _shifted(piece: Piece, delay: float) -> Piece:
+def _shifted(piece: Samples, delay: float) -> Samples:
     """Return the same with the forces of later times; joints stand still where those are not known."""
     if delay == 0.0:
         return piece
@@ -211,23 +209,42 @@ def _shifted(piece: Piece, delay: float) -> Piece:
 
 
 def _later(t: Array | None, y: Array, delay: float = 0.0) -> Array:
-    """Return what y (n, nv) is at times that are later by a delay, and its rate (2, n, nv).
+    """Return what y (n, nv) is at times that are later by a delay, and its rate (2, n, nv), by cubic splines.
 
-    By polynomials through a few samples; NaN outside, and where samples do not follow each other in time.
+    NaN outside, and where samples do not follow each other in time.
     """
     out = np.full((2, *y.shape), np.nan)
-    if t is None or len(t) < BESIDE or (steps := np.diff(t)).min() <= 0.0:
+    if t is None or len(t) < 3 or (steps := np.diff(t)).min() <= 0.0:
         return out
     for start, stop in pairwise([0, *(np.flatnonzero(steps > APART * np.median(steps)) + 1), len(t)]):
-        at = np.arange(start, stop)[(t[start:stop] + delay >= t[start]) & (t[start:stop] + delay <= t[stop - 1])]
-        if stop - start < BESIDE or not len(at):
-            continue
-        first = np.clip(np.searchsorted(t, t[at] + delay) - BESIDE // 2, start, stop - BESIDE)
-        near = first[:, None] + np.arange(BESIDE)
-        span = t[near[:, -1:]] - t[near[:, :1]]
-        value, rate, _ = fit_weights((t[near] - t[at, None] - delay) / span, BESIDE - 1)
-        out[:, at] = np.einsum("kij,ijl->kil", np.stack([value, rate / span]), y[near])
+        if stop - start > 2:
+            out[:, start:stop] = cubic(t[start:stop], y[start:stop], t[start:stop] + delay)
     return out
+
+
+def cubic(t: Array, y: Array, at: Array) -> Array:
+    """Return the natural cubic spline through y (n, m) at some times, and its rate (2, len(at), m); NaN outside.
+
+    Examples
+    --------
+    >>> t = np.linspace(0.0, 3.0, 31)
+    >>> value, rate = cubic(t, np.sin(t)[:, None], np.array([1.234, 9.0]))[..., 0].round(3)
+    >>> value, rate
+    (array([0.944,   nan]), array([0.33,  nan]))
+    """
+    h, n = np.diff(t)[:, None], len(t)
+    slope = np.diff(y, axis=0) / h
+    A, b = np.zeros((n, n)), np.zeros_like(y)
+    k = np.arange(1, n - 1)
+    A[k, k - 1], A[k, k], A[k, k + 1] = h[1:, 0], 2.0 * (h[1:, 0] + h[:-1, 0]), h[:-1, 0]
+    b[1:-1] = 3.0 * (slope[:-1] * h[1:] + slope[1:] * h[:-1])
+    A[0, :2], A[-1, -2:], b[0], b[-1] = (2.0, 1.0), (1.0, 2.0), 3.0 * slope[0], 3.0 * slope[-1]
+    rate = np.linalg.solve(A, b)
+    i = np.clip(np.searchsorted(t, at, side="right") - 1, 0, n - 2)
+    s, h = (at - t[i])[:, None], h[i]
+    c, d = (3.0 * slope[i] - 2.0 * rate[i] - rate[i + 1]) / h, (rate[i] + rate[i + 1] - 2.0 * slope[i]) / h**2
+    out = np.stack([y[i] + s * (rate[i] + s * (c + s * d)), rate[i] + s * (2.0 * c + 3.0 * s * d)])
+    return np.where(((at >= t[0]) & (at <= t[-1]))[:, None], out, np.nan)
 
 
 def delayed(at: Examined) -> Iterator[Found]:

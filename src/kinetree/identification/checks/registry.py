@@ -12,12 +12,12 @@ from kinetree.identification.checks.evidence import Examined, seen
 from kinetree.identification.equations import KnownMass, RegressionModel, loads_in
 from kinetree.identification.parameters.base import BaseParameters, base_parameters
 from kinetree.identification.samples import as_log
-from kinetree.identification.threads import on_one_thread
+from kinetree.identification.triangle import on_one_thread
 from kinetree.logs.findings import RECORDING_CHECKS, Check, Findings, Stage, made
 from kinetree.logs.samples import Filter
 
 if TYPE_CHECKING:
-    from kinetree.identification.parameters.terms import JointTerms
+    from kinetree.identification.parameters.regressor import JointTerms
     from kinetree.robot import Robot
 
 

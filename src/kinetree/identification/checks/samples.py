@@ -11,9 +11,10 @@ from kinetree.algorithms.kinematics.manifold import turning
 from kinetree.errors import listed
 from kinetree.identification.checks.evidence import Seen
 from kinetree.identification.parameters.regressor import positions
-from kinetree.identification.samples import measured, repeated
+from kinetree.identification.samples import repeated
 from kinetree.logs import findings
 from kinetree.logs.findings import Found, of_joints
+from kinetree.logs.samples import measured
 from kinetree.robot.base import OPEN_LOOPS
 from kinetree.validation import Array
 

@@ -1,20 +1,19 @@
 """What every estimator takes and returns: equations, what is known before, and estimates with their covariance.
 
-What a model lacks, it lacks for a while: `correlation_times` says how many residuals count as one.
+What a model lacks, it lacks for a while: `integrated_times` says how many residuals count as one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
 from kinetree.errors import ArgumentError
+from kinetree.identification.bodies.newton import Consistent
 from kinetree.identification.equations import QRFactors, RegressionModel
-from kinetree.identification.samples import LONGEST
-from kinetree.identification.triangle import Triangle, inverse_of
 from kinetree.validation import Array
 
 if TYPE_CHECKING:
@@ -22,6 +21,9 @@ if TYPE_CHECKING:
 
 RANK_TOLERANCE = 1e-10
 """Directions of the scaled parameters whose effect is below this, relative to the greatest, are unidentifiable."""
+
+UNIDENTIFIABLE = 1e-3
+"""A parameter with such a part, relative to its effect, in a direction that changes no force is unidentifiable."""
 
 PRIOR_FLOOR = 1e-8
 """A prior counts as much as this at least, relative to the data: exact data would drown it in rounding."""
@@ -39,9 +41,6 @@ SIGNIFICANT = 4.5
 
 CLIP = 4.0
 """Residuals beyond so many standard deviations count as these in correlations."""
-
-FEW_LAGS = 8
-"""Autocorrelations that are looked at first."""
 
 
 class Prior(NamedTuple):
@@ -79,6 +78,11 @@ class Solution(NamedTuple):
     information: Array  # (m, n), the equations A and the prior in units of their noise: AᵀA is Fisher's information
     times: Array  # (nv,), integrated autocorrelation time of each joint's residual, in samples
 
+    @property
+    def std(self) -> Array:
+        """Standard deviations (n,) of the parameters, infinite of unidentifiable ones."""
+        return deviations(self.covariance, self.unidentifiable)
+
     def others(self, first: Array) -> Array:
         """Return the likeliest values of the parameters behind the first ones where these have other values."""
         n, J = len(first), self.information
@@ -100,7 +104,7 @@ class Equations:
     model: RegressionModel
     log: Any
     factors: QRFactors
-    consistent: Callable[[Solution], Array] | None = None  # to all parameters, of physically consistent bodies
+    nearest: Callable[[Solution], Consistent] | None = None  # to physically consistent bodies
 
 
 class Estimator(Protocol):
@@ -131,13 +135,18 @@ def solve(A: Array, b: Array, prior: Prior) -> tuple[Array, Array, Array]:
     scale = np.linalg.norm(A, axis=0)
     scale[scale == 0.0] = 1.0
     n = int(free.sum())
-    triangle, R = Triangle(n + 1), np.zeros((n, n + 1))
-    triangle.add(np.column_stack([(A / scale)[:, free], b]))
-    R[: len(triangle.R)] = triangle.R[:n]
+    found, R = np.linalg.qr(np.column_stack([(A / scale)[:, free], b]), mode="r"), np.zeros((n, n + 1))
+    R[: len(found)] = found[:n]
     inverse, null = _inverse(R[:, :-1])
     factor, directions = np.zeros((len(x0), n)), np.zeros((len(null), len(x0)))
     factor[free], directions[:, free] = inverse / scale[free, None], null
     return x0 + factor @ R[:, -1], factor @ factor.T, directions
+
+
+def deviations(covariance: Array, unidentifiable: Array) -> Array:
+    """Return the standard deviations (n,) of parameters, infinite of those in directions that change no force."""
+    parts = np.abs(unidentifiable).max(axis=0, initial=0.0)
+    return np.where(parts > UNIDENTIFIABLE, np.inf, np.sqrt(np.diag(covariance)))
 
 
 def _inverse(R: Array) -> tuple[Array, Array]:
@@ -146,7 +155,7 @@ def _inverse(R: Array) -> tuple[Array, Array]:
     Frobenius' norms bound the singular values: these are computed only where the bounds leave the rank open.
     """
     if (np.diag(R) != 0.0).all():
-        inverse = inverse_of(R)
+        inverse = np.asarray(np.linalg.inv(R), dtype=np.float64)
         if np.linalg.norm(inverse) * np.linalg.norm(R) * RANK_TOLERANCE < 1.0:
             return inverse, np.zeros((0, len(R)))
     U, sizes, Vt = np.linalg.svd(R)
@@ -157,53 +166,40 @@ def _inverse(R: Array) -> tuple[Array, Array]:
 def decorrelated(equations: Equations, fit: Callable[[Array], Solution]) -> Solution:
     """Return a fit by integrated autocorrelation times, that counts residuals which are alike as so many fewer."""
     found = fit(np.ones(len(equations.factors.R)))
-    times = correlation_times(equations.model, equations.log, found.values, found.noise)
+    times = integrated_times(equations.model.residuals(equations.log, found.values), found.noise)
     return fit(times) if (times > 1.0).any() else found
 
 
-def correlation_times(rows: RegressionModel, log: Any, values: Array, noise: Array) -> Array:
-    """Return the integrated autocorrelation time of each joint's residual, in samples: at least one.
+def integrated_times(motions: Iterable[Array], noise: Array) -> Array:
+    """Return the integrated autocorrelation times (nv,) of the residuals (n, nv) of some motions.
 
     It is ``1 + 2 Σ ρ_k`` over the autocorrelations of the residuals, up to where they are no longer significant: of
     each joint, or of all together where those of one are not, since one filter has made them.
     References: Sokal, "Monte Carlo methods in statistical mechanics", 1997, section 3; Geyer, "Practical Markov chain
     Monte Carlo", 1992, for where to end.
     """
-    return integrated_times(lambda: rows.residuals_of_motions(log, values), noise)
-
-
-def integrated_times(motions: Callable[[], Iterable[Array]] | Sequence[Array], noise: Array) -> Array:
-    """Return the same of residuals (n, nv) of some motions, which are read once or twice."""
-    for lags in (FEW_LAGS, LONGEST):
-        total, count = np.zeros((0, len(noise))), np.zeros(len(noise))
-        for e in motions() if callable(motions) else motions:
-            there = e != 0.0  # others were not measured, or are friction at rest
-            seen = there.sum(axis=0)
-            e = np.clip(e - e.sum(axis=0) / np.maximum(seen, 1), -CLIP * noise, CLIP * noise) * there
-            short, total = sorted((_autocovariance(e, lags), total), key=len)
-            total = total.copy()
-            total[: len(short)] += short
-            count += seen
-        if not len(total):
-            raise ArgumentError(
-                "the log is empty when it is read again: give a list, or a function that returns an iterator"
-            )
-        rho = total / np.maximum(total[0], np.finfo(float).tiny)
-        rho = np.column_stack([rho, rho @ count / max(count.sum(), 1.0)])
-        pairs = rho[1:-1:2] + rho[2::2]
-        bound = SIGNIFICANT / np.sqrt(np.maximum(np.append(count, count.sum()), 1.0))
-        going_on = np.logical_and.accumulate(pairs > bound, axis=0)
-        if not going_on[-1:].any():  # seldom are residuals alike for longer
-            break
+    total, count = np.zeros((0, len(noise))), np.zeros(len(noise))
+    for e in motions:
+        there = e != 0.0  # others were not measured, or are friction at rest
+        seen = there.sum(axis=0)
+        e = np.clip(e - e.sum(axis=0) / np.maximum(seen, 1), -CLIP * noise, CLIP * noise) * there
+        short, total = sorted((_autocovariance(e), total), key=len)
+        total[: len(short)] += short
+        count += seen
+    if not len(total):
+        raise ArgumentError(
+            "the log is empty when it is read again: give a list, or a function that returns an iterator"
+        )
+    rho = total / np.maximum(total[0], np.finfo(float).tiny)
+    rho = np.column_stack([rho, rho @ count / max(count.sum(), 1.0)])
+    pairs = rho[1:-1:2] + rho[2::2]
+    bound = SIGNIFICANT / np.sqrt(np.maximum(np.append(count, count.sum()), 1.0))
+    going_on = np.logical_and.accumulate(pairs > bound, axis=0)
     times = 1.0 + 2.0 * (pairs * going_on).sum(axis=0)
     return np.asarray(np.where(going_on[:1, :-1].any(axis=0), times[:-1], times[-1]))
 
 
-def _autocovariance(e: Array, lags: int) -> Array:
-    """Return the sums (1 + lags, nv) of products of residuals with those 0, 1, 2, … samples later, or all there are."""
-    n = len(e)
-    e = np.ascontiguousarray(e.T)
-    if lags == FEW_LAGS:
-        return np.array([np.einsum("ij,ij->i", e[:, k:], e[:, : n - k]) for k in range(min(1 + lags, n))])
-    size = 1 << (2 * n - 1).bit_length()
-    return np.asarray(np.fft.irfft(np.abs(np.fft.rfft(e, size)) ** 2, size)[:, :n].T)
+def _autocovariance(e: Array) -> Array:
+    """Return the sums (n, nv) of products of residuals with those 0, 1, 2, … samples later."""
+    size = 1 << (2 * len(e) - 1).bit_length()
+    return np.asarray(np.fft.irfft(np.abs(np.fft.rfft(e.T, size)) ** 2, size)[:, : len(e)].T)

@@ -18,7 +18,7 @@ from kinetree.identification.estimators.contract import (
     Equations,
     Prior,
     Solution,
-    correlation_times,
+    integrated_times,
     solve,
 )
 from kinetree.identification.estimators.least_squares import weighted, zero_forces
@@ -56,7 +56,7 @@ class Generalised:
         """See `Estimator`."""
         factors = equations.factors
         found = weighted(factors, prior, np.ones(len(factors.R)))
-        times = correlation_times(equations.model, equations.log, found.values, found.noise)
+        times = integrated_times(equations.model.residuals(equations.log, found.values), found.noise)
         first, zero, root = found.noise, zero_forces(factors), np.sqrt(times)
         least = (EXACT**2 * factors.mean_squares.max(initial=0.0) + SMALLEST_NOISE**2) * np.eye(len(root))
         for _ in range(ITERATIONS):

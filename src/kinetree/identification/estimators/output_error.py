@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from kinetree.identification.estimators.contract import Equations, Prior, Soluti
 from kinetree.identification.estimators.instrumental import Instrumental
 from kinetree.identification.estimators.least_squares import LeastSquares
 from kinetree.identification.parameters.base import BaseParameters
-from kinetree.identification.parameters.terms import OF_ROBOTS
+from kinetree.identification.parameters.regressor import OF_ROBOTS
 from kinetree.identification.samples import PIECE, motion_of, parts
 from kinetree.logs.samples import Samples, measured
 from kinetree.options import count, flag
@@ -109,7 +109,8 @@ class OutputError:
                 "robots are simulated without loops, motor constants, unknown speeds of friction and loads that are "
                 "known by their mass alone"
             )
-        base, recorded = equations.model.base, [motion_of(part) for part in parts(equations.log)]
+        base, recorded = equations.model.base, [*parts(equations.log)]
+        nearest = equations.nearest
         homeless = [*(term for term in base.joint_terms if term not in OF_ROBOTS), *base.own_columns]
         if homeless:
             raise ArgumentError(f"{', '.join(map(repr, homeless))} cannot be simulated: no robot has them")
@@ -124,8 +125,7 @@ class OutputError:
             moved = np.inf if before is None else np.abs(found.values - before)
             if (moved <= MOVED * np.sqrt(np.diag(found.covariance))).all() or not (found.noise > least).any():
                 return found
-            consistent = equations.consistent
-            there = base.representative(found.values) if consistent is None else consistent(found)
+            there = base.representative(found.values) if nearest is None else nearest(found).parameters
             here, simulated = self._moved(base, here, there, found.noise, recorded, simulated)
             before = found.values
         raise KinetreeError(
@@ -135,8 +135,8 @@ class OutputError:
 
     def _linearised(
         self, base: BaseParameters, here: Array, recorded: list[Samples], now: list[Samples]
-    ) -> list[_Columns]:
-        """Return the simulated forces, linear in the base parameters about these."""
+    ) -> list[tuple[Array, Array]]:
+        """Return the simulated forces of each motion, linear in the base parameters about these."""
         q, v, a, tau = (np.concatenate([np.asarray(x[k]) for x in now]) for k in range(4))
         size = np.sqrt(np.mean(base.regressor(q, v, a) ** 2, axis=0)).max(axis=0)
         force, values = np.sqrt(np.mean(np.square(tau), axis=0)).max(), base.projection @ here
@@ -147,7 +147,7 @@ class OutputError:
             for own, far, near in zip(J, self._simulated(base.robot_with(other), recorded), now, strict=True):
                 own[..., j] = (np.asarray(far.tau) - np.asarray(near.tau)) / delta
         each = zip(J, recorded, now, strict=True)
-        return [_Columns(own, np.asarray(x.tau) - np.asarray(y.tau) + own @ values) for own, x, y in each]
+        return [(own, np.asarray(x.tau) - np.asarray(y.tau) + own @ values) for own, x, y in each]
 
     def _moved(
         self, base: BaseParameters, here: Array, to: Array, noise: Array, recorded: list[Samples], now: list[Samples]
@@ -176,15 +176,8 @@ class OutputError:
         return motions
 
 
-class _Columns(NamedTuple):
-    """Equations of one motion: columns (samples, nv, n) and what they add up to (samples, nv)."""
-
-    columns: Array
-    right: Array
-
-
 class _Linearised(RegressionModel):
-    """Equations whose columns are there already."""
+    """Equations of motions whose columns (samples, nv, n) and right-hand sides (samples, nv) are there already."""
 
     def __init__(self, base: BaseParameters) -> None:
         self.robot, self.base, self.dimension = base.robot, base, base.dimension
@@ -192,11 +185,16 @@ class _Linearised(RegressionModel):
 
     def equations(self, log: Any) -> Iterator[tuple[list[Array], Array]]:
         """Yield the rows of each entry of v and what they add up to, piece by piece."""
-        for motion in [log] if isinstance(log, _Columns) else log:
-            for i in range(0, len(motion.right), PIECE):
-                columns, right = motion.columns[i : i + PIECE], motion.right[i : i + PIECE]
-                there = ~np.isnan(right)
-                yield list((columns * there[..., None]).swapaxes(0, 1)), np.where(there, right, 0.0)
+        for columns, right in log:
+            for i in range(0, len(right), PIECE):
+                there = ~np.isnan(right[i : i + PIECE])
+                rows = columns[i : i + PIECE] * there[..., None]
+                yield list(rows.swapaxes(0, 1)), np.where(there, right[i : i + PIECE], 0.0)
+
+    def residuals(self, log: Any, values: Array) -> Iterator[Array]:
+        """Yield the residuals (n, nv) of each motion."""
+        for motion in log:
+            yield np.concatenate([tau - self.predicted(rows, values) for rows, tau in self.equations([motion])])
 
 
 def _distance(recorded: list[Samples], simulated: list[Samples], noise: Array) -> float:

@@ -12,6 +12,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from kinetree.identification.equations import QRFactors
 from kinetree.identification.estimators.contract import ITERATIONS, Equations, Prior, Solution, decorrelated, solve
 from kinetree.identification.estimators.least_squares import weighted, zero_forces
 from kinetree.options import one_of
@@ -74,18 +75,13 @@ class Robust:
         return found.informed(equations.factors, prior)
 
     def _reweighted(self, equations: Equations, prior: Prior, times: Array) -> Solution:
-        model, factors, law = equations.model, equations.factors, LOSSES[self.loss]
+        factors = equations.factors
         found = weighted(factors, prior, times)
         first, zero, least = found.noise, zero_forces(factors), factors.least_noise
-
-        def weights(rows: list[Array], tau: Array) -> Array:
-            return np.asarray(np.sqrt(law.weight(model.residual(rows, tau, found.values) / scale)))
-
         for _ in range(ITERATIONS):
             usual = np.where(zero, first, np.maximum(_median_noise(equations, found.values), least))
-            scale = law.constant * usual
-            seen = model.factors(equations.log, weights)
-            noise = np.where(zero, first, np.maximum(_effective_noise(equations, found.values, scale, law), least))
+            seen, effective = _reweighed(equations, found.values, usual, LOSSES[self.loss])
+            noise = np.where(zero, first, np.maximum(effective, least))
             A, b = seen.stacked(noise * np.sqrt(times * np.maximum(seen.total, 1.0) / np.maximum(seen.counts, 1.0)))
             values, inverse, null = solve(A, b, prior)
             moved = np.abs(values - found.values) > 1e-3 * np.sqrt(np.diag(inverse))
@@ -97,20 +93,24 @@ class Robust:
 
 def _median_noise(equations: Equations, values: Array) -> Array:
     """Return the standard deviations of normal residuals with the same median size."""
-    sizes = [
-        [np.median(x[x > 0.0]) if x.any() else np.nan for x in np.abs(e).T]
-        for e in equations.model.residuals(equations.log, values)
-    ]
+    model, sizes = equations.model, []
+    for rows, tau in model.equations(equations.log):
+        e = np.abs(tau - model.predicted(rows, values))
+        sizes.append([np.median(x[x > 0.0]) if x.any() else np.nan for x in e.T])
     middle = [np.median(x[np.isfinite(x)]) if np.isfinite(x).any() else 0.0 for x in np.array(sizes).T]
     return np.array(middle) / NORMAL_QUARTILE
 
 
-def _effective_noise(equations: Equations, values: Array, scale: Array, law: Loss) -> Array:
-    """Return the standard deviation of the noise that would make least squares as uncertain."""
-    squares, slopes, count = np.zeros((3, len(scale)))
-    for e in equations.model.residuals(equations.log, values):
-        squares += ((law.weight(e / scale) * e) ** 2).sum(axis=0)
+def _reweighed(equations: Equations, values: Array, usual: Array, law: Loss) -> tuple[QRFactors, Array]:
+    """Return the factors with weights by residuals, and the noise that would make least squares as uncertain."""
+    model, scale = equations.model, law.constant * usual
+    found, squares, slopes, count = QRFactors(model), *np.zeros((3, len(scale)))
+    for rows, tau in model.equations(equations.log):
+        e = tau - model.predicted(rows, values)
+        weights = law.weight(e / scale)
+        found.add(rows, tau, np.sqrt(weights))
+        squares += ((weights * e) ** 2).sum(axis=0)
         slopes += (law.slope(e / scale) * (e != 0.0)).sum(axis=0)
         count += (e != 0.0).sum(axis=0)
     count = np.maximum(count, 1.0)
-    return np.asarray(np.sqrt(squares / count) / np.maximum(slopes / count, 1e-3))
+    return found, np.asarray(np.sqrt(squares / count) / np.maximum(slopes / count, 1e-3))

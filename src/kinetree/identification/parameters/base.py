@@ -12,8 +12,17 @@ from kinetree.drawing.panels import turning
 from kinetree.errors import ArgumentError, unknown_name
 from kinetree.functions.rates import rates
 from kinetree.identification.parameters.grouping import group
-from kinetree.identification.parameters.regressor import Columns, compiled, massless, positions
-from kinetree.identification.parameters.terms import OF_ROBOTS, TERMS, JointTerms, checked, places
+from kinetree.identification.parameters.regressor import (
+    OF_ROBOTS,
+    TERMS,
+    Columns,
+    JointTerms,
+    checked,
+    compiled,
+    massless,
+    places,
+    positions,
+)
 from kinetree.lazy import cached_property
 from kinetree.robot import Robot
 from kinetree.tables import number

@@ -55,13 +55,10 @@ CROSS = np.cross(np.eye(3), np.eye(3)[:, None]).transpose(0, 2, 1)
 
 
 class Grouping(NamedTuple):
-    """Which columns of a regressor are independent, in increasing order, and how the others follow.
-
-    The projection (n, N), from all parameters to the values that take the place of those, is the identity there.
-    """
+    """Which columns of a regressor are independent, in increasing order, and how the others follow."""
 
     independent: tuple[int, ...]
-    projection: Array
+    projection: Array  # (n, N), from all parameters to the values that take the place of those: there the identity
 
 
 class Cluster(NamedTuple):
@@ -73,14 +70,10 @@ class Cluster(NamedTuple):
 
 
 class Attained(NamedTuple):
-    """What one body can attain: orthonormal rows of its velocities (..., 6), and of its energies (..., 11).
+    """What one body can attain, as orthonormal rows."""
 
-    These are the coefficients of its parameters. The last entry is one for potentials, zero for kinetic energy: a
-    constant force on a joint competes with gravity only.
-    """
-
-    energies: Array
-    velocities: Array
+    energies: Array  # (..., 11), factors of its ten parameters; then one for potentials, which offsets compete with
+    velocities: Array  # (..., 6)
 
     @property
     def is_all(self) -> bool:
@@ -89,26 +82,20 @@ class Attained(NamedTuple):
 
 
 class Passed(NamedTuple):
-    """What the joints of a cluster pass on, and the maps (10, 10) from each body's parameters to the parent's.
-
-    The null space has orthonormal rows: parameters of the bodies, ten each, then armature and offset of each
-    coordinate, that have no effect on the forces of the joints if the parent has them too. Offsets are in units of
-    gravity's length.
-    """
+    """What the joints of a cluster pass on: what has no effect on their forces if the parent has it too."""
 
     cluster: Cluster
-    null: Array
-    transfers: tuple[Array, ...]
+    null: Array  # orthonormal rows: ten parameters a body, armatures, offsets in units of gravity's length
+    transfers: tuple[Array, ...]  # maps (10, 10) from each body's parameters to the parent's
 
 
 @lru_cache(maxsize=32)
 def group(
     model: Model, any_gravity: bool, further: tuple[tuple[tuple[str, int], int], ...], count: int, tolerance: float
 ) -> Grouping:
-    """Return the base parameters of a model among `count` parameters; for the last models they are known.
+    """Return the base parameters among `count` parameters: 10 nb, of joint terms at entries of v, and others.
 
-    These are 10 nb, the further ones of joint terms at entries of v, of which "armature" and "offset" are looked at,
-    and others, which are all independent. What is smaller than the tolerance counts as zero.
+    Of the further ones "armature" and "offset" may depend on others. What is smaller than the tolerance is zero.
     """
     gravity = np.eye(3) if any_gravity else np.array([list(model.gravity)], dtype=float)
     index = dict(further)
@@ -169,34 +156,23 @@ def _reduced(null: Array, bodies: int) -> tuple[list[int], Array]:
 
 def clusters(model: Model) -> list[Cluster]:
     """Return the bodies in clusters, parents first: bodies that share a coordinate, and those on the way between."""
-    group = list(range(model.nb))
-
-    def path(i: int) -> list[int]:
-        return [] if i == WORLD else [i, *path(model.bodies[i].parent)]
-
-    def members(g: int) -> list[int]:
-        return [i for i in range(model.nb) if group[i] == g]
-
-    def join(bodies: Sequence[int]) -> None:
-        """Make one cluster of these, of those between them and their first common ancestor, and of all theirs."""
-        paths = [path(j) for i in bodies for j in members(group[i])]
-        above = set.intersection(*({*way[1:]} for way in paths))
-        between = sorted({j for way in paths for j in way} - above)
-        for j in between:
-            group[j] = group[between[0]]
-        if any(len(members(group[j])) > len(between) for j in between):
-            join(members(group[between[0]]))
-
+    ways: list[list[int]] = []
+    for i, body in enumerate(model.bodies):
+        ways.append([i, *([] if body.parent == WORLD else ways[body.parent])])
+    groups = [{i} for i in range(model.nb)]
     leaders = {k: i for i in model.joint_order for k in model.bodies[i].v_index}
     for i, body in enumerate(model.bodies):
-        for k in body.v_index:
-            if leaders[k] != i:
-                join([leaders[k], i])
+        before, own = set[int](), {i, *(leaders[k] for k in body.v_index)}
+        while own != before:  # with those between them and their first common ancestor, and with all of theirs
+            before = own
+            above = set.intersection(*({*ways[j][1:]} for j in own))
+            own = set[int]().union(*(groups[j] for way in (ways[j] for j in own) for j in {*way} - above))
+        for j in own:
+            groups[j] = own
     found = []
-    for g in dict.fromkeys(group):
-        own = members(g)
+    for own in {id(own): own for own in groups}.values():
         v_index = sorted({k for i in own for k in model.bodies[i].v_index})
-        found.append(Cluster(tuple(own), model.bodies[own[0]].parent, tuple(v_index)))
+        found.append(Cluster(tuple(sorted(own)), model.bodies[min(own)].parent, tuple(v_index)))
     return found
 
 
@@ -230,10 +206,7 @@ def passed_on(model: Model, gravity: Array, tolerance: float) -> Iterator[Passed
 
 
 def _positions(model: Model, cluster: Cluster, rng: np.random.Generator, count: int) -> tuple[Array, Array]:
-    """Return transforms (m, 1 + count, 6, 6) from the parent to each body, and Jacobians (m, 1 + count, 6, n).
-
-    At zero, and at random positions.
-    """
+    """Return transforms (m, 1 + count, 6, 6) to each body and Jacobians (…, n), at zero and at random positions."""
     q = np.zeros((model.nq, 1 + count))
     for i in cluster.bodies:
         body = model.bodies[i]
@@ -253,10 +226,9 @@ def _positions(model: Model, cluster: Cluster, rng: np.random.Generator, count: 
 
 
 def _rows(X: Array, J: Array, parent: Attained) -> list[Array]:
-    """Return what is known and attained at these positions: rows (count, ..., columns).
+    """Return rows (count, ..., columns): how the forces of a cluster's joints depend on its parameters.
 
-    How the forces of a cluster's joints depend on its parameters; then what its bodies attain, their energies and their
-    velocities, unless its parent has them all.
+    Then what its bodies attain, their energies and their velocities, unless its parent has them all.
     """
     m, count, _, n = J.shape
     i, j = np.triu_indices(n)

@@ -1,4 +1,4 @@
-"""The numbers that sine and cosine are made of, the same in every backend; `llvm.kernels.sincos` has the method."""
+"""The numbers that sine and cosine are made of, the same in every backend; `backends.llvm.kernels` has the method."""
 
 from __future__ import annotations
 

@@ -1,19 +1,84 @@
-"""Sine and cosine of an array of angles in C99, with the bits of the LLVM backend's (`backends.llvm.kernels.sincos`).
+"""Kernels over arrays of values in C99, with the bits of the LLVM backend's: see `backends.llvm.kernels`.
 
-The method is explained there. Angles are taken in blocks: vectors of 4 where gcc or clang compile for AVX2 (8 with
-AVX-512 are slower: an arm has few), single ones elsewhere. The text is the same for both, because what has no operator
-for both (choices, signs) is done on the bits. Huge angles are multiplied by 2/π in pieces of 32 bits. Where the
-processor has no fused multiply-add, Dekker's exact products take its place in the reduction; the bits may then differ
-in the last place.
+Elementary functions are their programs in a loop over numbers, in float64 for every dtype. Their fused multiply-adds
+have one rounding also where the processor has no such instruction: they need it.
+
+Sine and cosine take angles in blocks: vectors of 4 where gcc or clang compile for AVX2 (8 with AVX-512 are slower: an
+arm has few), single ones elsewhere. The text is the same for both, because what has no operator for both (choices,
+signs) is done on the bits. Huge angles are multiplied by 2/π in pieces of 32 bits. Where the processor has no fused
+multiply-add, Dekker's exact products take its place in the reduction; the last place may then differ.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import partial
 
-from kinetree.backends.angles import COSINE, FRACTION_BITS, LIMIT, PARTS, ROUND, SINE, TWO_OVER_PI
-from kinetree.backends.c.emitted import Emitted
-from kinetree.backends.c.names import ITEM
+from kinetree.backends.c.names import ITEM, Emitted
+from kinetree.backends.c.spelling import in_double, number, spelled_helpers
+from kinetree.backends.c.templates import filled
+from kinetree.graph import Program, elementary
+from kinetree.graph.elementary import RARE_ABOVE
+from kinetree.graph.elementary.angles import COSINE, FRACTION_BITS, LIMIT, PARTS, ROUND, SINE, TWO_OVER_PI
+
+
+def emit_elementwise(name: str, program: Program, rare: Program | None, dtype: str) -> Emitted:
+    """Return ``kt_NAME(inputs, outputs, count)``; `rare` has the result where output 2 > `RARE_ABOVE` or NaN."""
+    item = ITEM[dtype]
+    operands = [f"kt_x{k}" for k in range(len(program.inputs))]
+    lines, values = _lines(program)
+    parts = []
+    if rare is not None:
+        others, (other,) = _lines(rare)
+        declared = ", ".join(f"double {x}" for x in operands)
+        parts = [f"static double kt_{name}_rarely({declared})\n{{\n{_indented(others, 4)}    return {other};\n}}\n\n"]
+        y, is_rare = values
+        values = [f"{is_rare} <= {RARE_ABOVE!r} ? {y} : kt_{name}_rarely({', '.join(operands)})"]
+    results = [f"kt_y{k}" for k in range(len(values))]
+    ports = [f"const kt_value *kt_in{k}" for k in range(len(operands))]
+    ports += [f"kt_value *kt_out{k}" for k in range(len(values))]
+    arrays = [f"const {item} *{x} = (const {item} *)kt_in{k};" for k, x in enumerate(_arrays(operands))]
+    arrays += [f"{item} *restrict {y} = ({item} *)kt_out{k};" for k, y in enumerate(results)]
+    loads = [f"const double {x} = {a}[kt_i];" for x, a in zip(operands, _arrays(operands), strict=True)]
+    cast = "" if dtype == "float64" else "(float)"
+    stores = [f"{y}[kt_i] = {cast}({value});" for y, value in zip(results, values, strict=True)]
+    parts += [
+        f"static void kt_{name}({', '.join(ports)}, size_t kt_count)\n{{\n{_indented(arrays, 4)}",
+        f"    for (size_t kt_i = 0; kt_i < kt_count * KT_COUNT; kt_i++) {{\n{_indented(loads + lines + stores, 8)}",
+        "    }\n}\n",
+    ]
+    used = [f"{helper}_double" for p in (program, rare) if p is not None for helper in _helpers(p)]
+    return Emitted("".join(parts), helpers=tuple(dict.fromkeys(used)))
+
+
+def _arrays(operands: list[str]) -> list[str]:
+    return [f"{x}s" for x in operands]
+
+
+def _indented(lines: list[str], indent: int) -> str:
+    return "".join(f"{' ' * indent}{line}\n" for line in lines)
+
+
+def _helpers(program: Program) -> list[str]:
+    return [helper for i in program.schedule() for helper in spelled_helpers(program.graph[i].op)]
+
+
+def _lines(program: Program) -> tuple[list[str], list[str]]:
+    """Return statements that compute the program from the inputs kt_x0, kt_x1, …, and its results."""
+    lines: list[str] = []
+    values: dict[int, str] = {}
+    for i in program.schedule():
+        op, args, payload = program.graph.nodes[i]
+        if op == "const":
+            values[i] = number(payload, "float64")
+        elif op == "input":
+            values[i] = f"kt_x{payload[0]}"
+        else:
+            values[i] = f"kt{i}"
+            lines.append(f"const double kt{i} = {in_double(op).format(*[values[a] for a in args])};")
+    return lines, [values[i] for i in program.roots()]
+
 
 _WORDS = 40  # of 32 bits, with zeros above: for the smallest exponent, the last one read is number 38
 
@@ -185,10 +250,7 @@ def emit_sincos(dtype: str) -> Emitted:
         "COSINE": _horner(COSINE),
         "CAST": "" if dtype == "float64" else "(float)",
     }
-    text = _TEXT
-    for name, value in values.items():
-        text = text.replace(f"@{name}@", value)
-    return Emitted(text)
+    return Emitted(filled(_TEXT, **values))
 
 
 def _horner(coefficients: tuple[float, ...]) -> str:
@@ -196,3 +258,16 @@ def _horner(coefficients: tuple[float, ...]) -> str:
     for a in coefficients[-2::-1]:
         text = f"kt_wide_fma({text}, z, KT_WIDE_C({a.hex()}))"
     return text
+
+
+def _emit(name: str, dtype: str) -> Emitted:
+    return emit_elementwise(name, elementary.program(name), elementary.rare(name), dtype)
+
+
+ARRAY_KERNELS: dict[str, Callable[[str], Emitted]] = {
+    "sincos": emit_sincos,
+    **{name: partial(_emit, name) for name in elementary.FUNCTIONS},
+}
+"""Emitters of the array operations: from the dtype to the definition of
+``static void kt_NAME(const kt_value *input, …, kt_value *output, …, size_t count)``; `emit_elementwise` makes one of
+the program of an element."""
