@@ -345,3 +345,18 @@ def test_least_normal_forces_torques_and_bounds() -> None:
     )
     assert not any(off[1])
     assert np.abs(np.array(off[2])[passive]).max() > 1.0
+
+
+@pytest.mark.parametrize("solver", [None, kt.GaussSeidel(), kt.ADMM()], ids=repr)
+def test_a_contact_that_cannot_move_changes_nothing(solver: kt.ContactSolver | None) -> None:
+    """It is on the hinge's axis: what would be motion without it is zero before anything is computed."""
+    b = kt.ModelBuilder("pendulum")
+    b.add_link("world")
+    b.add_link("bar", kt.Inertia.from_com(1.0, (0.1, 0.0, 0.0), np.diag([0.01] * 3)))
+    b.add_joint("hinge", parent="world", child="bar", joint=Revolute((0, 1, 0)))
+    robot, given = kt.Robot(b.build()), Given(solver=solver)
+    mech = kt.Mechanism(robot, [Contact("bar")])
+    found = mech.contact_dynamics([0.2], [0.1], [0.3], contacts=given)
+    np.testing.assert_allclose(found.a, robot.forward_dynamics([0.2], [0.1], [0.3]), rtol=1e-14)
+    assert not found.f.any()
+    assert mech.contact_impulse([0.2], [0.1], given).v_next == 0.1

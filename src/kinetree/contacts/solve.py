@@ -96,7 +96,7 @@ def _in_turns(problem: Problem, s: State, least: Scalar, most: Scalar) -> State:
     Few sweeps are enough for most problems, ADMM solves many others, stacks of light and heavy bodies for instance, and
     where it goes in circles sweeps often arrive.
     """
-    like = recording(*problem.g, *s.force, least)
+    like = recording(*problem.g, *s.force, *(x for row in problem.G for x in row))
     captured = dict[int, int]()
 
     def sweeps(t: _Turn, captured: dict[int, int] | None = None) -> State:

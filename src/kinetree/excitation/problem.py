@@ -147,7 +147,7 @@ class Problem:
 
     def _state(self, X: Array) -> tuple[State, State]:
         """Return q, v and a at the nodes, and at those that are recorded."""
-        q, v, a = (B @ X.T for B in self.basis)
+        q, v, a = self.basis @ X.T
         at = self.nodes.periodic
         return (q, v, a), (q[at], v[at], a[at])
 
@@ -178,7 +178,7 @@ class Problem:
 
     def holds(self, X: Array, t: Array) -> bool:
         """Return whether forces and boxes hold at these times, and all configurations are free."""
-        q, v, a = (B @ X.T for B in self.series.basis(t))
+        q, v, a = self.series.basis(t) @ X.T
         if self.free is not None and not self.free(q).all():
             return False
         return all(np.abs(u).max(initial=0.0) <= 1.0 for u in (self.forces((q, v, a)), self.frames(q)))

@@ -71,7 +71,7 @@ class Excitation:
         if np.isnan(times).any():
             raise ArgumentError("t holds NaN, which is not a time")
         within = np.clip(times.ravel(), 0.0, self.series.duration)
-        moved = [(B @ self.coefficients.T).reshape(*times.shape, -1) for B in self.series.basis(within)]
+        moved = (self.series.basis(within) @ self.coefficients.T).reshape(3, *times.shape, -1)
         q = np.broadcast_to(self._start, (*times.shape, self.robot.nq)).copy()
         v, a = np.zeros((2, *times.shape, self.robot.nv))
         for x, index, value in zip((q, v, a), (self.q_index, self.v_index, self.v_index), moved, strict=True):

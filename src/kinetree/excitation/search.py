@@ -158,16 +158,12 @@ def _reasons(problem: Problem, q: Array, places: Array, forces: Array, frames: A
     """Return why a configuration is not within the limits."""
     robot, limits = problem.robot, problem.limits
     low, high, effort = limits.middle - limits.half, limits.middle + limits.half, limits.effort
-    found = [
-        f"{name} is at {q[i]:.4g}, {low[i]:.4g} to {high[i]:.4g} are used"
-        for i, name in enumerate(robot.v_names)
-        if not places[i] < 1.0
-    ]
-    found += [
-        f"{name} needs {forces[i] * SAFE * effort[i]:.4g} to hold it, {effort[i]:.4g} are used"
-        for i, name in enumerate(robot.v_names)
-        if not forces[i] < 1.0
-    ]
+    found = []
+    for i in np.flatnonzero(~(places < 1.0)):
+        found.append(f"{robot.v_names[i]} is at {q[i]:.4g}, {low[i]:.4g} to {high[i]:.4g} are used")
+    for i in np.flatnonzero(~(forces < 1.0)):
+        needed = forces[i] * SAFE * effort[i]
+        found.append(f"{robot.v_names[i]} needs {needed:.4g} to hold it, {effort[i]:.4g} are used")
     if problem.free is not None and not problem.free(q[None]).all():
         found.append("it is not free")
     boxes = zip(limits.boxes, frames.reshape(-1, 3), strict=True)

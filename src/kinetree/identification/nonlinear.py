@@ -215,8 +215,8 @@ class Nonlinear(RegressionModel):
         self.check_scale(raw, prior)
         values = self.begin(raw, prior)
         low, high = (x[list(self.speed)] for x in (self.slowest, self.fastest)) if self.speed else (speeds, speeds)
-        prior.deviations[own] = np.inf
         for inner in (LeastSquares(correlated=False), by):
+            prior.deviations[own] = np.inf
             for count in range(STEPS):
                 prior.values[own] = values[own]
                 equations = self._linear(equations, raw, values)

@@ -22,6 +22,7 @@ from kinetree.identification.estimators.contract import (
     solve,
 )
 from kinetree.identification.estimators.least_squares import weighted, zero_forces
+from kinetree.identification.triangle import Triangle
 from kinetree.signatures import told
 from kinetree.validation import Array
 
@@ -85,11 +86,10 @@ def _covariance(equations: Equations, found: Solution) -> Array:
 
 def _whitened(equations: Equations, whitening: Array) -> tuple[Array, Array]:
     """Return A and b of the equations of all samples, whose noise is white and of size one."""
-    R = np.zeros((0, equations.model.dimension + 1))
+    triangle = Triangle(equations.model.dimension + 1)
     for blocks in _blocks(equations):
-        white = (whitening @ blocks.reshape(len(blocks), -1)).reshape(-1, R.shape[1])
-        R = np.asarray(np.linalg.qr(np.vstack([R, white]), mode="r"))
-    return R[:, :-1], R[:, -1]
+        triangle.add((whitening @ blocks.reshape(len(blocks), -1)).reshape(-1, blocks.shape[-1]))
+    return triangle.R[:, :-1], triangle.R[:, -1]
 
 
 def _blocks(equations: Equations) -> Iterator[Array]:

@@ -23,6 +23,7 @@ from kinetree.identification.estimators.contract import (
     Prior,
     Solution,
     decorrelated,
+    solve,
 )
 from kinetree.identification.samples import as_log
 from kinetree.logs.samples import Filter
@@ -80,36 +81,27 @@ class Instrumental:
 def _weighted(equations: Equations, products: list[Array], prior: Prior, times: Array) -> Solution:
     factors, noise = equations.factors, np.sqrt(equations.factors.mean_squares) + equations.factors.least_noise
     for _ in range(ITERATIONS):
-        found = _solved(equations, products, prior, noise * np.sqrt(times))
-        left = factors.squares(found.values) / np.maximum(factors.counts, 1.0)
+        A, b = _equations(equations, products, noise * np.sqrt(times))
+        values, inverse, null = solve(A, b, prior)
+        left = factors.squares(values) / np.maximum(factors.counts, 1.0)
         before, noise = noise, np.sqrt(left) + factors.least_noise
         if np.abs(noise - before).max() <= 1e-6 * noise.max():
             break
-    return found._replace(noise=noise, times=times)
+    return Solution(values, inverse, noise, null, A, times)
 
 
-def _solved(equations: Equations, products: list[Array], prior: Prior, scale: Array) -> Solution:
-    """Return ``G⁻¹ Zᵀ W τ`` with ``G = Zᵀ W Y`` and its covariance ``G⁻¹ (Zᵀ W Z) G⁻ᵀ``."""
-    n, free = equations.model.dimension, prior.deviations > 0.0
+def _equations(equations: Equations, products: list[Array], scale: Array) -> tuple[Array, Array]:
+    """Return A and b of ``Zᵀ W Y π = Zᵀ W τ`` in units of their noise, whose covariance is ``Zᵀ W Z``."""
+    n = equations.model.dimension
     G, H, right = np.zeros((n, n)), np.zeros((n, n)), np.zeros(n)
     for product, columns, s in zip(products, equations.model.pattern, scale, strict=True):
         m, at = len(columns), np.ix_(columns, columns)
         G[at] += product[:, :m] / s**2
         H[at] += product[:, m + 1 :] / s**2
         right[columns] += product[:, m] / s**2
-    right -= G @ prior.values
-    weight = np.diag(np.where(prior.informative, prior.deviations, np.inf) ** -2.0)
-    G, H = G + weight, H + weight
     size = np.sqrt(np.diag(H))
     size[size == 0.0] = 1.0
-    U, s, Vt = np.linalg.svd((G / np.outer(size, size))[np.ix_(free, free)])
-    rank = int((s > RANK_TOLERANCE * s.max(initial=0.0)).sum())
-    inverse, null = np.zeros((n, n)), np.zeros((len(Vt) - rank, n))
-    inverse[np.ix_(free, free)] = (Vt[:rank].T / s[:rank]) @ U[:, :rank].T
-    inverse /= np.outer(size, size)
-    null[:, free] = Vt[rank:]
-    covariance = inverse @ H @ inverse.T
-    w, V = np.linalg.eigh(covariance * np.outer(size, size))
+    w, V = np.linalg.eigh(H / np.outer(size, size))
     kept = w > RANK_TOLERANCE * w.max(initial=0.0)
-    information = (V[:, kept] / np.sqrt(w[kept])).T * size
-    return Solution(prior.values + inverse @ right, covariance, scale, null, information, np.ones(len(scale)))
+    whitening = (V[:, kept] / np.sqrt(w[kept])).T / size
+    return whitening @ G, whitening @ right
