@@ -257,9 +257,7 @@ def solve(problem: Problem, q0: Sequence[Scalar], targets: Sequence[Any], weight
         trial = chosen(spent, problem.start(s.attempt, o.seed, s.q, unmet), problem.moved(s.q, d))
         found = problem.errors(trial, targets, weights)
         cost = dot(found.weighted, found.weighted)
-        met: Scalar = 1.0
-        for x, limit in zip(found.squares, squared, strict=True):
-            met = select(x <= limit, met, 0.0)
+        met = _within(found.squares, squared)
         taken = select(cost < s.cost, 1.0, begins)
         best = select((cost < s.best_cost) | (met > 0.5), 1.0 - over, first)
         return _State(
@@ -286,15 +284,17 @@ def solve(problem: Problem, q0: Sequence[Scalar], targets: Sequence[Any], weight
         iterations=0.0, attempt=0.0, best=start, best_squares=none, best_cost=1.0, done=0.0,
     )  # fmt: skip
     end = repeat(body, state, until=lambda s: s.done > 0.5, most=MOST, like=_scalar(targets))
-    largest: dict[str, Scalar] = {"orientation": 0.0, "position": 0.0}
-    converged: Scalar = 1.0
-    for k, (x, limit) in enumerate(zip(end.best_squares, squared, strict=True)):
-        if k < len(problem.parts):  # loops come last
-            part = problem.parts[k][1]
-            largest[part] = select(x <= largest[part], largest[part], x)
-        converged = select(x <= limit, converged, 0.0)
+    largest = problem.largest(end.best_squares)
     errors = sqrt(largest["position"]), sqrt(largest["orientation"])
-    return Found(end.best, converged, *errors, end.iterations, end.attempt)
+    return Found(end.best, _within(end.best_squares, squared), *errors, end.iterations, end.attempt)
+
+
+def _within(squares: Sequence[Scalar], limits: Sequence[Scalar]) -> Scalar:
+    """Return 1 where all squares of errors are within their limits, else 0."""
+    met: Scalar = 1.0
+    for x, limit in zip(squares, limits, strict=True):
+        met = select(x <= limit, met, 0.0)
+    return met
 
 
 def _scalar(x: Any) -> Scalar:
