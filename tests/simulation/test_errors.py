@@ -83,7 +83,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"limits": "all"}, "simulate has no argument 'limits'"),
     # controllers
     ({"controller": "hold"}, "controller takes a compiled function, a function of"),
-    ({"controller": hold}, r"the controller takes kp too: give values by inputs=\{'kp'"),
+    ({"controller": hold}, r"the controller has arguments without a value: kp; give inputs=\{'kp'"),
     ({"controller": hold, "inputs": {"k": 1.0}}, "no argument 'k', did you mean 'kp'"),
     ({"controller": hold, "inputs": {"kp": [1.0, 2.0]}}, "kp: 2, duration: 100"),
     ({"controller": hold, "inputs": {"kp": np.nan}}, r"inputs\['kp'\] holds a number that is not finite"),
@@ -96,7 +96,10 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ),
     ({"controller": hold, "inputs": {"kp": np.ones(9)}}, "kp: 9, duration: 100"),
     ({"controller": kt.Controller(hold, over_time={"kd": np.ones(9)})}, "no argument 'kd'"),
-    ({"controller": compiled(lambda q: np.ones(3))}, r"joint forces of shape \(3,\), this robot has nv = 2"),
+    (
+        {"controller": compiled(lambda q: np.ones(3))},
+        r"an array of shape \(3,\); this robot takes joint forces of shape \(2,\)",
+    ),
     ({"controller": compiled(lambda q: {"u": q, "w": q})}, "one must be named 'tau'"),
     ({"controller": compiled(lambda q: {"tau": q, "w": q})}, "returns 'w', which is not an argument of its own"),
     ({"controller": compiled(lambda q, w: {"tau": q, "w": w[0]}, w=2)}, r"takes w of shape \(2,\) and returns one"),
@@ -280,5 +283,5 @@ def test_what_is_no_integrator(name, order, step, message):
 
 def test_a_start_beyond_a_stop_is_warned_of() -> None:
     robot = kt.load("panda")
-    with pytest.warns(kt.LimitWarning, match="begins beyond stops.*panda_joint4"):
+    with pytest.warns(kt.LimitWarning, match="begins beyond joint limits.*panda_joint4"):
         robot.simulate(robot.neutral(), steps=1, joints="stops")

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 from kinetree.errors import ArgumentError, LimitWarning, listed, warn_user
 from kinetree.robot import Robot
 from kinetree.robot.limits import beyond
+from kinetree.signatures import told
 from kinetree.validation import Array, positive, real_array
 
 Profile = Callable[[Array], tuple[Array, Array, Array]]
@@ -82,6 +83,7 @@ class Path:
         return f"<Path of {self.robot.name!r}: {self.duration:.4g} s>"
 
 
+@told
 def quintic(robot: Robot, q0: ArrayLike, q1: ArrayLike, duration: float) -> Path:
     """Return the motion in this time with the polynomial ``s = 10 x³ − 15 x⁴ + 6 x⁵`` of ``x = t / duration``.
 
@@ -129,6 +131,7 @@ def quintic(robot: Robot, q0: ArrayLike, q1: ArrayLike, duration: float) -> Path
     return Path(robot, start, step, T, profile)
 
 
+@told
 def trapezoid(
     robot: Robot, q0: ArrayLike, q1: ArrayLike, *, velocity: ArrayLike | None = None, acceleration: ArrayLike
 ) -> Path:
@@ -174,6 +177,7 @@ def trapezoid(
     return _with_ramps(robot, start, step, *(np.full(robot.nv, x.min(initial=np.inf)) for x in (rate, ramp)))
 
 
+@told
 def minimum_time(
     robot: Robot, q0: ArrayLike, q1: ArrayLike, *, velocity: ArrayLike | None = None, acceleration: ArrayLike
 ) -> Path:

@@ -310,8 +310,8 @@ def compiled_law(model: Model, function: Function) -> CompiledLaw:
         )
     if outputs[torque].shape != (model.nv,):
         raise ArgumentError(
-            f"controller: {spec.name} returns joint forces of shape {outputs[torque].shape}, this robot has nv = "
-            f"{model.nv}: they are ({model.nv},)"
+            f"the controller {spec.name!r} returns an array of shape {outputs[torque].shape}; this robot takes joint "
+            f"forces of shape ({model.nv},)"
         )
     state = [name for name in outputs if name != torque]
     for name in state:

@@ -113,7 +113,9 @@ def _joint_forces(tau: Any, shape: tuple[int, ...]) -> Array:
         if array.dtype.kind in "biuf" and array.shape[-1:] == shape[-1:]:
             return np.broadcast_to(array.astype(np.float64, copy=False), shape)
     given = array.shape if array.ndim and array.dtype.kind in "biuf" else f"{tau!r:.100}"
-    raise ArgumentError(f"controller: it returned {given}; joint forces of shape {shape} are needed")
+    raise ArgumentError(
+        f"controller: it returned {given}; joint forces of shape {shape} are needed (it is called with q, v, t)"
+    )
 
 
 # -- the trajectory --------------------------------------------------------------------------------------------------

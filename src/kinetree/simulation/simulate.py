@@ -249,8 +249,9 @@ def _input_arrays(
     sources = [inputs, *([controller.inputs, over_time] if controller else ())]
     for name in itertools.chain(*sources):
         if name not in ports:
-            hint = "; a number of the robot is given as inputs={kt.gravity: …}"
-            raise ArgumentError(f"inputs: {unknown_name('argument', name, ports)}{hint}")
+            said = unknown_name("argument", name, ports)
+            hint = "" if said.endswith("?") else "; a number of the robot is given as inputs={kt.gravity: …}"
+            raise ArgumentError(f"inputs: {said}{hint}")
         if sum(name in source for source in sources) > 1:
             raise ArgumentError(f"inputs: {name!r} is given twice: by the controller too, or over time")
     for source in sources:
@@ -265,10 +266,10 @@ def _input_arrays(
                 )
     values = usual | values
     if missing := [name for name in ports if name not in values]:
-        who = "the controller takes" if not plan.events else "the controller and the events take"
+        who = "the controller" if not plan.events else "the controller or an event"
         raise ArgumentError(
-            f"{who} {', '.join(missing)} too: give values by inputs={{{missing[0]!r}: …}}, of a "
-            "controller's own state the first ones"
+            f"{who} has arguments without a value: {', '.join(missing)}; give inputs={{{missing[0]!r}: …}}, of a "
+            "controller's own state the initial value"
         )
     found = {}
     for name, (inner, shape) in ports.items():
