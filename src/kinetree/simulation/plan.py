@@ -127,8 +127,8 @@ class Planned:
             for extreme in (q.max(axis=0), q.min(axis=0)):
                 if told := beyond(self.robot.model.leading, extreme):
                     warn_user(
-                        f"the simulation begins beyond joint limits, at which stops push back hard: {told}; joints='none' has "
-                        "no stops",
+                        f"the simulation begins beyond joint limits, at which stops push back hard: {told}; "
+                        "joints='none' has no stops",
                         LimitWarning,
                     )
                     break
