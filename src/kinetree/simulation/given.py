@@ -162,8 +162,8 @@ def times(dt: Any, duration: Any, steps: Any, counted: Mapping[str, int], t0: An
     if number < 1 or any(other != number for other in known.values()):
         shown = ", ".join(f"{name}: {n}" for name, n in known.items())
         raise ArgumentError(
-            f"the numbers of steps must be equal and 1 or more; they are {shown}. (A leading axis is time unless q or v "
-            "has one too: for n robots give v of shape (n, nv), for a vector of gains its shape to compile)"
+            f"the numbers of steps must be equal and 1 or more; they are {shown}. (A leading axis is time unless q or "
+            "v has one too: for n robots give v of shape (n, nv), for a vector of gains its shape to compile)"
         )
     return Times(dt, number, 0.0, 0.0).starting(t0)
 
