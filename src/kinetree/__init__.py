@@ -60,7 +60,7 @@ __all__ = sorted((*_MODULE, *SUBMODULES[:3], "__version__"))
 
 
 def __getattr__(name: str) -> Any:
-    """Return what is imported at first use, and remember it."""
+    """Return a name that is imported at first use, and remember it."""
     with importing:
         if name in _MODULE:
             return globals().setdefault(name, getattr(import_module(_MODULE[name]), name))
@@ -74,7 +74,7 @@ def __getattr__(name: str) -> Any:
 
 
 def _no_attribute(name: str) -> str:
-    """Return what to say of a name that is not here: functions, methods and properties are a robot's."""
+    """Return the message for a name that is not here: functions, methods and properties are a robot's."""
     with importing:
         from kinetree.algorithms.table import INDEX
         from kinetree.robot_methods import Robot

@@ -50,7 +50,7 @@ class Group:
         return {member: f"{self.name}.{member}" for member in (*self.inputs, *self.late, *self.options)}
 
     def given(self, function: str, value: object) -> dict[str, Any]:
-        """Return what a value gives, by the inner names; `ArgumentError` where the function does not take it."""
+        """Return a value's fields by the inner names; `ArgumentError` where the function does not take it."""
         try:
             return {self.inner[member]: x for member, x in self.split(value).items()}
         except ArgumentError as error:
@@ -63,7 +63,7 @@ class Group:
             ) from None
 
     def hint(self, name: str) -> str:
-        """Return what to write instead of an argument that is a field of the value; empty for any other."""
+        """Return the advice for an argument that is a field of the value; empty for any other."""
         with importing:
             from kinetree.aliases import KEYWORDS
 

@@ -132,7 +132,7 @@ def _equal(self: Any, other: object) -> Any:
 
 
 def _key(self: Any) -> tuple[Any, ...]:
-    """Return what tells equal values from others."""
+    """Return the key by which values are compared."""
     return type(self), *map(_plain, vars(self).values())
 
 

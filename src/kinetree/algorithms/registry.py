@@ -105,7 +105,7 @@ def _wrapped(text: str) -> str:
 
 
 def _raises(algorithm: Algorithm, reason: str) -> str:
-    """Return what an algorithm raises: for a frame or joint that is missing, and for the reason that it gives."""
+    """Return the errors of an algorithm: for a frame or joint that is missing, and for the reason that it gives."""
     kinds = {OneFrame: "frame", Joints: "joint"}
     named = sorted({kinds[type(option)] for option in algorithm.options.values() if type(option) in kinds})
     raised = {

@@ -59,7 +59,7 @@ class Algorithm(NamedTuple):
     """The argument whose fields are some of the optional inputs and of the options."""
 
     def __call__(self, model: Any, arguments: Mapping[str, Any], options: Mapping[str, Any]) -> Any:
-        """Return what the page makes of inputs and options by name."""
+        """Return the results of the page for inputs and options by name."""
         given = {**arguments, **options}
         return self.function(model, **(given if self.group is None else self.group.gathered(given)))
 

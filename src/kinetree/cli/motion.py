@@ -95,7 +95,7 @@ def differentiated(motion: Motion, robot: Robot, window: int, name: str) -> Moti
 
 
 def time_warnings(t: Array) -> Iterator[str]:
-    """Yield what is suspicious in the times of samples."""
+    """Yield suspicious facts about the times of samples."""
     step = float(np.median(np.diff(t)))
     if step > 1:
         yield f"the samples are {step:g} s apart: is the time in seconds?"
@@ -243,7 +243,7 @@ class Summary:
         return Cells(columns, rows, ["limit v", "limit τ", "range"], marked)
 
     def warnings(self) -> list[str]:
-        """Return what about the motion itself is beyond the robot's limits, or suspicious."""
+        """Return warnings about the motion: beyond the robot's limits, or suspicious."""
         robot, names, fastest = self.robot, self.robot.q_names, given(self.robot.velocity_limits)
         low, high, lower, upper = self._low, self._high, robot.lower_limits, robot.upper_limits
         outside = [
@@ -274,7 +274,7 @@ def _tidy(x: float) -> str:
 
 
 def summary_of(motion: Trajectory) -> Summary:
-    """Return what a motion of one robot comes to, by the samples that were kept."""
+    """Return the summary of a motion of one robot, by the samples that were kept."""
     return Summary(motion.robot).add({"q": motion.q, "v": motion.v, "tau": motion.tau}, motion.t)
 
 

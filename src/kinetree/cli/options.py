@@ -52,7 +52,7 @@ def value_of(arguments: argparse.Namespace, kind: type[T]) -> T:
 
 
 def _reader(name: str, said: Option) -> Callable[[str], Any]:
-    """Return what reads an option's text, and checks it as Python does."""
+    """Return a function that reads an option's text, and checks it as Python does."""
 
     def read(text: str) -> Any:
         try:
@@ -261,7 +261,7 @@ def load_robot(arguments: argparse.Namespace) -> tuple[Robot, list[str]]:
 
 
 def load_robot_or_mechanism(arguments: argparse.Namespace) -> tuple[Robot | Mechanism, list[str]]:
-    """Return what the arguments name, with closed loops where the file has any, and the warnings that it gave."""
+    """Return the robot that the arguments name, with closed loops where the file has any, and the warnings given."""
     from kinetree.formats.spanning import LoopError
 
     try:
@@ -276,7 +276,7 @@ def load_robot_or_mechanism(arguments: argparse.Namespace) -> tuple[Robot | Mech
 
 
 def _loaded(load: Callable[..., T], arguments: argparse.Namespace) -> tuple[T, list[str]]:
-    """Return what a function loads, and the warnings that it gave."""
+    """Return the robot that a function loads, and the warnings given."""
     options = {key: getattr(arguments, key) for key in ("floating_base", "mimic", "lenient")}
     options |= {"gravity": arguments.gravity} if "gravity" in arguments else {}
     with warnings.catch_warnings(record=True) as caught:

@@ -103,7 +103,7 @@ def taking(*fields: str) -> Group:
 
 
 def checked(contacts: object) -> ContactInputs:
-    """Return what is given as ``contacts``; `ArgumentError` where it is no `ContactInputs`."""
+    """Return the value given as ``contacts``; `ArgumentError` where it is not a `ContactInputs`."""
     if not isinstance(contacts, ContactInputs):
         field = "stick=True" if isinstance(contacts, str) and contacts == "stick" else "active=…"
         raise ArgumentError(f"contacts is {contacts!r}: write contacts=kinetree.ContactInputs({field})")

@@ -149,7 +149,7 @@ class ConstrainedModel(Model):
         return [self.length if turns else 1.0 for turns in angular]
 
     def squared(self, angular: Iterable[bool]) -> list[Scalar]:
-        """Return what squares of motions count beside each other: ℓ² of angles, 1 of lengths."""
+        """Return the weights of squares of motions beside each other: ℓ² of angles, 1 of lengths."""
         return [self.length * self.length if turns else 1.0 for turns in angular]
 
     def jacobian_of_angles(self, q: Vector) -> Array:
@@ -190,7 +190,7 @@ class ConstrainedModel(Model):
         return len(self.independent_velocities)
 
     def describe(self, symbol: str) -> str:
-        """Return what an input with this symbol in its shape is made of, for messages; empty if that is not known."""
+        """Return the rows or contacts behind a symbol in an input's shape, for messages; empty if it is not known."""
         if symbol == "nconstraints":
             names = ", ".join(self.constraint_names)
             return f"one number for each of the {self.nconstraints} constraints: {names}"

@@ -53,7 +53,7 @@ class Problem(NamedTuple):
         return [x for (x,) in map_columns(lambda row: [_motion(row, force)], rows, recording(*force))]
 
     def shift(self, sigma: Vector) -> list[Scalar]:
-        """Return what the laws of the sets add to σ."""
+        """Return the shift that the laws of the sets add to σ."""
         return [x for each, at in self.blocks for x in each.shift(sigma[at])]
 
     def project(self, x: Vector) -> list[Scalar]:

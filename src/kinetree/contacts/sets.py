@@ -35,7 +35,7 @@ class ForceSet(ABC):
         return self.project(x)
 
     def shift(self, sigma: Vector) -> list[Scalar]:
-        """Return what the law adds to σ."""
+        """Return the shift that the law adds to σ."""
         return [0.0] * self.size
 
     def steps(self, G: Matrix) -> list[Scalar]:
@@ -43,7 +43,7 @@ class ForceSet(ABC):
         return [inverse(row[i]) for i, row in enumerate(G)]
 
     def change(self, force: Vector, sigma: Vector, steps: Vector) -> list[Scalar]:
-        """Return what one step of Gauss and Seidel adds to a force in K, so that it stays there.
+        """Return the change of a force in K by one Gauss–Seidel step, which keeps it there.
 
         As it is here, it is for a single row. The next contact waits for it: few operations should follow one another.
         """

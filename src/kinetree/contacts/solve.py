@@ -195,7 +195,7 @@ def solver_of(parts: Mapping[str, Any]) -> ContactSolver:
 
 
 def checked_solver(name: str, given: Any) -> ContactSolver:
-    """Return what is given as a solver; `ArgumentError` where it is none."""
+    """Return a solver as it was given; `ArgumentError` where it is not one."""
     if not isinstance(given, ContactSolver):
         raise ArgumentError(f"{name} is {given!r}: write kinetree.GaussSeidel(…), ADMM(…) or ContactSolver(…)")
     return given

@@ -172,7 +172,7 @@ class Convention:
         return out
 
     def _spin(self, v: Array) -> Array:
-        """Return what the body's turning adds to the rate of a velocity in fixed axes: ω × v."""
+        """Return the term ω × v that the body's rotation adds to the rate of a velocity in fixed axes."""
         out = np.zeros_like(v)
         for slot in self._slots:
             if slot.rule.world_axes:

@@ -90,7 +90,7 @@ def _arrange(figure: Any, height: float, *, left: float) -> None:
 
 
 def _times(seen: Any) -> tuple[Array, list[float], str]:
-    """Return what is along the axis, where other motions begin, and what it is called."""
+    """Return the values along the axis, where other motions begin, and the axis' name."""
     if len(seen.motions) == 1 and seen.motions[0].t is not None:
         return seen.motions[0].t, [], "t (s)"
     ends = np.cumsum([len(motion.measured) for motion in seen.motions])

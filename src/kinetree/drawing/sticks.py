@@ -189,7 +189,7 @@ class Stage:
         return ax
 
     def show(self, ax: Any) -> Callable[[float], None]:
-        """Return what draws the robot there at a time, in place of what it drew before."""
+        """Return a function that draws the robot there at a time, in place of its last drawing."""
         from matplotlib import colormaps
         from matplotlib.collections import LineCollection
         from mpl_toolkits.mplot3d.art3d import Line3DCollection

@@ -88,7 +88,7 @@ class MotionLimits:
     )
 
     def of(self, robot: Robot) -> Limits:
-        """Return what a robot, whose joints have one degree of freedom each, has to keep within.
+        """Return the limits of a robot whose joints have one degree of freedom each.
 
         Raises
         ------

@@ -173,7 +173,7 @@ class Excitation:
         return Cells({"std": "right", "value": "right", "parameter": "left"}, rows, ("value",))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what it is and how exactly every parameter will be known, for JSON."""
+        """Return the motion's figures and every parameter's expected standard deviation, for JSON."""
         keys = ("name", "combination", "value", "std")
         rows = zip(self.base.names, self.base.combinations, self.base.of().tolist(), self.std.tolist(), strict=True)
         found = {name: getattr(self, name) for name in ("condition", "held", "iterations", "converged")}
@@ -191,7 +191,7 @@ class Excitation:
 def _expected(
     base: BaseParameters, q: Array, v: Array, a: Array, tau: Array, noise: Array
 ) -> tuple[Array, Array, Array]:
-    """Return what a record tells: A with ``AᵀA`` its information, the covariance (n, n) and the deviations (n,)."""
+    """Return a record's information: A, where it is ``AᵀA``, the covariance (n, n) and the deviations (n,)."""
     record, n = Samples(q, v, a, tau, direction=smooth_sign(v, base.smoothing)), base.dimension
     with one_thread():
         A, _ = RegressionModel(base).factors(record).stacked(noise)

@@ -93,7 +93,7 @@ class Search:
         return np.hstack([self.best[:, : self.first], x.reshape(len(self.best), -1)])
 
     def _cost(self, X: Array, weight: float) -> tuple[float, Array]:
-        """Return what is minimised, and its gradient."""
+        """Return the objective and its gradient."""
         point = self.problem.point(X)
         if point.inside and point.criterion < self.value:
             self.best, self.value = X, point.criterion

@@ -129,7 +129,7 @@ def load_cut_model(
 def read_graph(
     source: Source, mimic: str, lenient: bool, floating_base: bool | None
 ) -> tuple[KinematicGraph, bool | None]:
-    """Return what a source describes, and whether it floats; None where that is for the file to say."""
+    """Return the file that a source names, and whether its base floats; None where that is for the file to say."""
     text, name, floats = find_source(source)
     root = parse_xml(text, name, lenient=lenient)
     tag = root.tag.rpartition("}")[2]

@@ -164,7 +164,7 @@ def solve_contacts(
 
 
 def contact_solver(contacts: int, limits: int = 0, bounded: int = 0) -> Function:
-    """Return what `solve_contacts` calls for problems of this size, as a compiled function.
+    """Return the compiled function that `solve_contacts` calls for problems of this size.
 
     It saves the time for looking at shapes, can be part of functions that `compile` makes, and be written as C.
 

@@ -167,7 +167,7 @@ def ports(model: Model, inputs: Iterable[ModelInput]) -> tuple[Port, ...]:
 
 
 def meanings(inputs: Iterable[ModelInput]) -> dict[str, str]:
-    """Return what the inputs are, by name."""
+    """Return the meanings of the inputs, by name."""
     ten = "(m, m c_x, m c_y, m c_z, I_xx, I_xy, I_yy, I_xz, I_yz, I_zz) in kg, kg·m, kg·m²"
     texts = {
         "gravity": "Acceleration of gravity in the world's axes (m/s²).",

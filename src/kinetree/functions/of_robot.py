@@ -99,14 +99,14 @@ def _option(model: Model, name: str, kind: DeclaredOption) -> Option:
 
 
 def _followers(model: Model) -> dict[str, str]:
-    """Return what to say of the mimic joints: they have no coordinate of their own."""
+    """Return a note on mimic joints: they have no coordinate of their own."""
     leaders = {k: model.bodies[i].joint_name for i in model.joint_order for k in model.bodies[i].v_index}
     names = {body.joint_name: leaders[body.v_index[0]] for body in model.bodies if body.v_index}
     return {f: f"{f!r} follows {leader!r}: name that one" for f, leader in names.items() if f != leader}
 
 
 def describe(model: Model, port: Port, shape: tuple[int | str, ...]) -> str:
-    """Return what an input is made of, for error messages; `shape` is its declared one."""
+    """Return the parts of an input, for error messages; `shape` is its declared one."""
     known = (model.describe(str(symbol)) for symbol in ("nb", "nq", "nv", *shape) if symbol in shape)
     return next(filter(None, known), f"one state has shape {port.shape}")
 

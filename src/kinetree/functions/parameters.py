@@ -51,7 +51,7 @@ def with_required(signature: inspect.Signature, names: Iterable[str]) -> inspect
 
 
 def parameters_of(model: Model, function: Callable[..., Any], shapes: Shapes, name: str) -> Parameters:
-    """Return what the parameters of a user's function are.
+    """Return the kinds of a user's function's parameters.
 
     An annotation decides, or the type of the default: numbers and arrays are arguments of the kernel, all else
     (``int``, ``bool``, ``str``, …) is a constant.

@@ -104,7 +104,7 @@ class Traces:
 
 
 def _around(function: Callable[..., Any]) -> dict[str, object]:
-    """Return what globals and variables of the closure look like, by name: those whose values show all they hold."""
+    """Return globals and variables of the closure as text, by name: those whose values show all they hold."""
     try:
         found = inspect.getclosurevars(inspect.unwrap(function))
     except TypeError:  # no function of Python
@@ -209,7 +209,7 @@ def user_function(
 
 
 def _guesses(ports: Sequence[Port], guessed: Collection[str]) -> str:
-    """Return what to write if these shapes, which only the arguments' names tell, are others."""
+    """Return the advice if these shapes, which are known from the arguments' names alone, are others."""
     those = [port for port in ports if port.name in guessed]
     shapes = ", ".join(f"{port.name} {port.shape}" for port in those)
     name = those[-1].name
@@ -220,7 +220,7 @@ def _guesses(ports: Sequence[Port], guessed: Collection[str]) -> str:
 
 
 def _usual_identity(spec: FunctionSpec) -> bytes | None:
-    """Return what tells the program of the usual call from others; None where every call has to choose a constant."""
+    """Return the key of the usual call's program; None where every call has to choose a constant."""
     return None if spec.default_options is None else spec.of((), spec.default_options).identity()
 
 
@@ -252,7 +252,7 @@ def _is_of_an_object(function: Any) -> bool:
 
 
 def _named(module: str, path: str) -> Any:
-    """Return what has this name in a module, None if there is no such thing."""
+    """Return the object of this name in a module, None if there is none."""
     found: Any = import_module(module)
     for part in path.split("."):
         found = getattr(found, part, None)
@@ -266,7 +266,7 @@ class _Results(dict[str, Any]):
 
 
 def _outputs(result: Any, function: str) -> _Results:
-    """Return what a user's function returned."""
+    """Return the arrays that a user's function returned."""
     fields = getattr(result, "_fields", None)
     if isinstance(result, Mapping):
         named = dict(result)

@@ -294,6 +294,6 @@ def shape_of_name(name: str) -> Shape | None:
 
 
 def text_of_name(name: str) -> str:
-    """Return what a user's argument is by its name; empty where that is not a known symbol."""
+    """Return the meaning of a user's argument by its name; empty where that is not a known symbol."""
     known = symbol_of_name(name)
     return TEXTS[known] if known else ""

@@ -194,7 +194,7 @@ class Fit(ReportAndValidation):
         )
 
     def of_joints(self) -> dict[str, list[float | None]]:
-        """Return what was estimated of joints beside base parameters, for each entry of v, None where it was not."""
+        """Return the estimates of joint terms, for each entry of v, None where there is none."""
         columns: dict[str, dict[str, float]] = {}
         v_names = self.base.robot.v_names
         if (found := self.motor_constants) is not None:
@@ -207,7 +207,7 @@ class Fit(ReportAndValidation):
         return {name: [own.get(joint) for joint in v_names] for name, own in columns.items()}
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what was estimated, for JSON: of joints, of base parameters, and of loads."""
+        """Return the estimates for JSON: of joints, of base parameters, and of loads."""
         noise, times = self.noise.tolist(), self.correlation_time.tolist()
         joints = {"name": self.base.robot.v_names, "noise": noise, "correlation_time": times, **self.of_joints()}
         numbers = self.values, self.std, self.base.of(), self.consistent_values

@@ -185,7 +185,7 @@ def _base(
 
 
 def _model(mech: Mechanism | None, base: BaseParameters, speeds: Any, motors: Motors, log: Any) -> RegressionModel:
-    """Return what makes equations of samples."""
+    """Return the model that makes equations of samples."""
     loads, sliding = loads_in(base.robot, log), "stribeck" in base.joint_terms
     if speeds is not None and not sliding:
         raise ArgumentError('stribeck_speed is given without "stribeck" among the joint terms')
@@ -202,7 +202,7 @@ def _model(mech: Mechanism | None, base: BaseParameters, speeds: Any, motors: Mo
 
 
 def _prior(base: BaseParameters, known: Mapping[str, float], further: int) -> Prior:
-    """Return what is known before, by the names of base parameters; nothing of so many further ones."""
+    """Return the prior knowledge, by the names of base parameters; none of so many further ones."""
     values, deviations = np.append(base.of(), np.zeros(further)), np.full(base.dimension + further, np.inf)
     if not isinstance(known, Mapping):
         raise ArgumentError(f"known is {known!r}: give standard deviations by names, {{'damping of joint1': 0.1}}")

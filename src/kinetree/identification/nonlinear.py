@@ -79,7 +79,7 @@ class MotorConstants(NamedTuple):
 
 
 def motors_of(robot: Robot, given: Given) -> Motors:
-    """Return what is known of each unknown motor constant."""
+    """Return the prior knowledge of each unknown motor constant."""
     model, found = robot.model, dict[int, tuple[float, float]]()
     actuated = {body.joint_name: [k for k in body.v_index if k in model.actuated] for body in model.leading}
     if isinstance(given, str) and given != "all":

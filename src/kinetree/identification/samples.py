@@ -51,7 +51,7 @@ def is_motion(log: Any) -> bool:
 
 
 def motion_of(part: Any) -> Samples:
-    """Return what was given as one motion."""
+    """Return the given arrays as one motion."""
     if isinstance(part, Trajectory):
         return Samples(part.q, part.v, part.a, part.tau, t=part.t)
     if not isinstance(part, tuple) or len(part) not in LENGTHS:
@@ -60,7 +60,7 @@ def motion_of(part: Any) -> Samples:
 
 
 def motions(log: Any) -> Iterable[Any]:
-    """Return what a log holds: itself if it is one motion; else motions, or logs in their turn, of functions too."""
+    """Return the parts of a log: itself if it is one motion; else motions, or logs in their turn, of functions too."""
     one = is_motion(log)
     if not one and callable(log):
         log = log()

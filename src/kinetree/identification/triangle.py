@@ -87,7 +87,7 @@ def one_thread() -> Iterator[None]:
 
 @cache
 def _pools() -> Any:
-    """Return what limits the threads of the libraries that are loaded, None where it is not installed."""
+    """Return the controller of the threads of loaded libraries, None where it is not installed."""
     try:
         from threadpoolctl import ThreadpoolController
     except ImportError:

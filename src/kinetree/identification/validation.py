@@ -258,7 +258,7 @@ def correlated(fit: Fit, least: float = STRONG) -> list[tuple[str, str, float]]:
 
 
 def verdict(fit: Fit, training: Validation | None, validation: Validation | None) -> list[str]:
-    """Return what is to be known of an estimate, in a sentence each."""
+    """Return the verdict on an estimate, in a sentence each."""
     names = fit.base.robot.v_names
     found = []
     if validation is not None and (there := np.isfinite(validation.relative + fit.noise)).any():

@@ -55,7 +55,7 @@ class Motion(NamedTuple):
 
     @classmethod
     def of(cls, model: Model, memory: Sequence[Scalar]) -> Motion:
-        """Return what these numbers are."""
+        """Return the meaning of these numbers."""
         rest = list(memory[9:])
         return cls(*memory[:9], *([rest.pop(0) for _ in range(n)] for n in cls.sizes(model)[9:]))
 

@@ -154,7 +154,7 @@ class _Arrays:
 
 
 def _ends(goals: Sequence[Goal]) -> list[str]:
-    """Return what follows "target" in the names of the goals' arguments: nothing where there is one goal."""
+    """Return the suffixes of "target" in the names of the goals' arguments: none where there is one goal."""
     if len(goals) == 1:
         return [""]
     frames = [goal.frame for goal in goals]

@@ -175,7 +175,7 @@ def note_open_loops(robot: Robot | Mechanism) -> None:
 
 
 def remembered(robot: Robot | Mechanism, make: Callable[..., T], *shape: Any) -> T:
-    """Return what `make` makes of a robot and these, made once."""
+    """Return the result of `make` for a robot and these, computed once."""
     known: dict[Any, T] = robot.__dict__.setdefault("_inverse_kinematics", {})
     found = known.get((make, shape))
     return found if found is not None else known.setdefault((make, shape), make(robot, *shape))

@@ -20,7 +20,7 @@ MOST = 10.0
 
 
 def closed_solution(problem: Problem, found: Found, targets: Sequence[Any], weights: Weights | None) -> Found:
-    """Return what was found, with the loops closed also where the targets were not reached."""
+    """Return the solution, with the loops closed also where the targets were not reached."""
     model: Any = problem.model
     targets = [goal.prepared(target) for goal, target in zip(problem.goals, targets, strict=True)]
 

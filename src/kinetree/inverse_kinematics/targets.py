@@ -100,7 +100,7 @@ class Wanted(NamedTuple):
 
 
 def wanted_of(model: Model, target: Target | Mapping[str, Target], frame: str | None) -> list[Wanted]:
-    """Return what is wanted; raise where that is not possible."""
+    """Return the goals; raise where they are impossible."""
     if isinstance(target, Mapping):
         if frame is not None:
             raise ArgumentError(f"the targets name their frames already: leave out frame={frame!r}")
@@ -152,7 +152,7 @@ def _look_at(target: LookAt, frame: str, what: str) -> Wanted | None:
 
 
 def _placed(target: ArrayLike | FrameTarget, frame: str, what: str) -> Wanted | None:
-    """Return what is wanted by a pose, a rotation matrix or points, with weights or bare."""
+    """Return the goal of a pose, a rotation matrix or points, with weights or bare."""
     if hasattr(target, "as_matrix"):  # SciPy's RigidTransform, or an orientation alone
         pose: Any = target
         target = FrameTarget(pose, position=0.0 if is_rotation(pose) else 1.0)
@@ -187,7 +187,7 @@ def _if_counted(goal: Goal, array: Array, weights: Array) -> Wanted | None:
 
 
 def bare_kind(target: Any) -> str | None:
-    """Return what one float64 array is that needs no conversion: a "pose" or a "position"; None for all else."""
+    """Return the kind of a float64 array that needs no conversion: "pose" or "position"; None for all else."""
     if type(target) is not np.ndarray or target.dtype is not FLOAT64:
         return None
     if target.shape == (4, 4):

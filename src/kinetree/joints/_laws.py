@@ -83,7 +83,7 @@ def _passed(joint: Joint) -> None:
 
 
 def not_declared(joint: Joint) -> str:
-    """Return what keeps a joint from being a value, which a model knows by its fields; empty if nothing does."""
+    """Return the reason why a joint is not a value, which a model knows by its fields; empty if it is one."""
     name = type(joint).__name__
     write = f"write @dataclass(frozen=True) above `class {name}`, and its parameters as fields below (`ratio: float`)"
     if not is_dataclass(joint):

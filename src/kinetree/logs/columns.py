@@ -218,7 +218,7 @@ def following(ignored: Sequence[str], coordinates: Coordinates) -> str:
 
 
 def without_base(coordinates: Coordinates) -> str:
-    """Return what to do about a motion of the joints alone, for a robot whose base floats."""
+    """Return the advice about a motion of the joints alone, for a robot whose base floats."""
     add = f"add {coordinates.base}.x … {coordinates.base}.qw"
     rooted = coordinates.base == "root_joint"
     return f" Hold the base with --fixed-base, or {add}." if rooted else f" Its base floats: {add}."

@@ -129,7 +129,7 @@ class Findings(tuple[Finding, ...]):
 
 
 def made(checks: Iterable[Check], stage: Stage, evidence: Any) -> Findings:
-    """Return what the checks of a stage find."""
+    """Return the findings of a stage's checks."""
     return Findings(
         Finding(check.name, check.severity, *found)
         for check in checks
@@ -139,7 +139,7 @@ def made(checks: Iterable[Check], stage: Stage, evidence: Any) -> Findings:
 
 
 def of_joints(names: Iterable[str], there: Iterable[Any], text: str, **figures: Any) -> Iterator[Found]:
-    """Yield what is found of some joints, if there are any; the text has their names in the place of {}."""
+    """Yield a finding about some joints, if there are any; the text has their names in the place of {}."""
     if joints := tuple(name for name, is_there in zip(names, there, strict=True) if is_there):
         yield Found(text.format(listed(joints)), joints, figures)
 
@@ -201,5 +201,5 @@ RECORDING_CHECKS = (
 
 
 def check_recording(seen: Recorded) -> Findings:
-    """Return what the checks of a recording find."""
+    """Return the findings of the checks of a recording."""
     return made(RECORDING_CHECKS, "recording", seen)

@@ -92,7 +92,7 @@ class Spellings:
         return names, alone
 
     def number_in(self, name: str) -> Number | None:
-        """Return what a name like ``q_2``, ``vel[2]``, ``joint2``, ``joint_2.velocity``, ``J2 torque`` says."""
+        """Return the number in a name like ``q_2``, ``vel[2]``, ``joint2``, ``joint_2.velocity``, ``J2 torque``."""
         if match := self._numbered.fullmatch(name.lower()):
             return Number(self._quantity_of[match["word"]], int(match["number"]), match["joint"] is not None)
         match = self._numbered_joint.fullmatch(name.lower())
@@ -112,7 +112,7 @@ class Spellings:
         return next((Number(x, int(match["number"]), True) for x in from_unit), None)
 
     def read(self, name: str) -> tuple[set[Slot], Number | None]:
-        """Return what a name may mean, by name and by number.
+        """Return the possible meanings of a name, by name and by number.
 
         If it means nothing as a whole, that is what follows ``actual_`` or a part of a path, with a word in it.
         """
@@ -128,7 +128,7 @@ class Spellings:
         return self.meanings.get(name) or self.meanings.get(name.lower(), set())
 
     def _tails(self, name: str) -> Iterator[str]:
-        """Yield what follows each ``/``, ``.`` and ``actual_``, the longest first, of what is measured, not desired."""
+        """Yield a measured name's ends after each ``/``, ``.`` and ``actual_``, the longest first."""
         for start in (0, *(match.end() for match in re.finditer(r"[/.]", name))):
             if self._not_measured.search(name[:start].lower()):
                 return
@@ -190,7 +190,7 @@ class _Column(NamedTuple):
 
 
 def layout_of_header(header: Sequence[str], coordinates: Coordinates, quantities: Sequence[str] = MOTION) -> Layout:
-    """Return what the names of a header mean, in any of the `Spellings`; those that mean nothing are ignored.
+    """Return the meaning of the names of a header, in any of the `Spellings`; those without one are ignored.
 
     `FormatError` if a name means two things, two columns are the same entry, a quantity is incomplete, or a unit is not
     that of the SI.
@@ -243,7 +243,7 @@ def layout_without_header(count: int, coordinates: Coordinates, quantities: Sequ
 
 
 def _taken_apart(name: str, spellings: Spellings) -> _Column:
-    """Return what is understood of a name: the whole, or all but its unit if that is the SI's."""
+    """Return the part of a name that matters: the whole, or all but its unit if that is the SI's."""
     bare, unit = split_unit(name)
     found, number = spellings.read(name)
     mistaken = None

@@ -87,7 +87,7 @@ def fitted(
     degree: int = DEGREE,
     others: Array | None = None,
 ) -> tuple[Array, Array, Array, Array]:
-    """Return what polynomials around the samples i, the `centres`, are there: x ⊖ x_i, its two derivatives, and others.
+    """Return local polynomials at the samples i, their `centres`: x ⊖ x_i, its two derivatives, and others.
 
     Their windows begin with the samples `first`; `minus` is the `difference` of `differentiate`.
     """

@@ -177,7 +177,7 @@ class Recording:
             return filtered(self.robot, self._whole, chosen)
 
     def diagnose(self) -> Findings:
-        """Return what seems to be wrong with a motion as it was recorded: sensors at their end, times in other units.
+        """Return faults that a motion seems to have as it was recorded: sensors at their end, times in other units.
 
         Of a recording in blocks, the first is looked at. `kinetree.identification.diagnose` finds the rest in samples,
         which do not show this.

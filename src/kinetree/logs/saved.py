@@ -214,7 +214,7 @@ def packed(trajectory: Trajectory) -> dict[str, Any]:
 
 
 def unpacked(name: str, arrays: Mapping[str, Any], robot: Robot, lead: tuple[int, ...], samples: int) -> dict[str, Any]:
-    """Return what a `Trajectory` takes of these arrays of a file; `FormatError` where they are none of it."""
+    """Return the arguments of `Trajectory` in these arrays of a file; `FormatError` where they are not such."""
     found: dict[str, Any] = {x: arrays[x] for x in ("stopped_at",) if x in arrays}
     sizes = {"lead": lead, "robot": (len(lead),), "q": (robot.nq,), "v": (robot.nv,), "rows": (samples,)}
     for x, array in arrays.items():

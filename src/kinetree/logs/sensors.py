@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def _called(name: str, given: Any) -> dict[str, str]:
-    """Return what wrenches are called, by their frames."""
+    """Return the names of wrenches, by their frames."""
     if isinstance(given, str):
         raise ArgumentError(f"{name} are given as a list of frames: [{given!r}]")
     if not isinstance(given, Iterable):

@@ -102,7 +102,7 @@ ROUNDING = 64 * 2.0**-52
 
 
 def inertia_defect(mass: float, moments: ArrayLike, *, ideal: bool = False, error: float = 0.0) -> str | None:
-    """Return what is wrong with a mass and moments (3, 3) about the centre of mass; None where a body can have them.
+    """Return the fault of a mass and moments (3, 3) about the centre of mass; None where they are physical.
 
     A body with extent has positive principal moments, and ``J1 + J2 ≥ J3`` for the largest, J3, because each is a
     sum of two second moments. A link without mass and inertia is only a frame: that is not a defect. With `ideal`,

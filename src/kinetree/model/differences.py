@@ -39,7 +39,7 @@ class Differences:
 
 
 def differences(model: Model, other: Model) -> Differences:
-    """Return what of a model another one with joints of the same names has otherwise.
+    """Return how another model with joints of the same names differs from this one.
 
     Bodies are compared by the names of their joints, joints by how they move, and numbers up to rounding. The other may
     have more frames, and another root link.

@@ -162,7 +162,7 @@ class Model:
         return BodyState(Chain(joint.X, body.X_T), joint.X, joint.S, joint.vJ, joint.cJ)
 
     def describe(self, symbol: str) -> str:
-        """Return what an input with this symbol in its shape is made of, for messages; empty if that is not known."""
+        """Return the joints or bodies behind a symbol in an input's shape, for messages; empty if it is not known."""
         if symbol == "nb":
             return f"one wrench (n, f) for each of the nb = {self.nb} moving bodies: {listed(self.body_names, 10)}"
         if symbol in ("nq", "nv"):

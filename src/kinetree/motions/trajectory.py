@@ -227,7 +227,7 @@ class Trajectory(Quantities, PicturesAndFiles):
         return Robots(self)
 
     def _with(self, t: Array, part: Any, of_robots: Any, events: Sequence[Any], last: float = np.inf) -> Trajectory:
-        """Return what `part` takes of the arrays over time, `of_robots` of those over robots, until the last time."""
+        """Return the trajectory of the part of its arrays over time, and of those over robots, until the last time."""
         stops = of_robots(self.stopped_at)
         rest: dict[str, Any] = {"stopped_at": np.where(stops > last, np.nan, stops), "events": events}
         rest["reasons"] = np.where(stops > last, None, of_robots(self.reasons))

@@ -40,7 +40,7 @@ class WithFunctions:
         return self.__dict__.setdefault(name, robot_function(self.model, name))  # type: ignore[no-any-return]
 
     def _unknown(self, name: str) -> str:
-        """Return what to say of an attribute that is not there."""
+        """Return the message for an attribute that does not exist."""
         return unknown_attribute(name, (n for n in dir(self) if not n.startswith("_")))
 
     if not TYPE_CHECKING:  # type checkers have the names of all functions from `Functions`, and find misspelt ones

@@ -62,7 +62,7 @@ class ByItself(NamedTuple):
 
 
 def _draws(robot: BaseRobot) -> list[Uniform | ByItself]:
-    """Return what draws the entries of q, one after the other."""
+    """Return the function that draws the entries of q, one after the other."""
     draws: list[Uniform | ByItself] = []
     for body in robot.model.leading:
         own, joint = len(body.q_index), body.joint
@@ -88,7 +88,7 @@ def _neutral(robot: BaseRobot) -> Array:
 
 
 def _once(robot: BaseRobot, key: str, make: Callable[[BaseRobot], T]) -> T:
-    """Return what is made of a robot, made at first use."""
+    """Return the value that a function makes of a robot, computed at first use."""
     found = robot.__dict__.get(key)
     return robot.__dict__.setdefault(key, make(robot)) if found is None else found  # type: ignore[no-any-return]
 

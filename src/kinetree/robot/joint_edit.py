@@ -245,7 +245,7 @@ def _numbers(what: str, value: ArrayLike, n: int) -> Array:
 
 
 def _felt(model: Model, i: int, what: str, values: tuple[float, ...]) -> tuple[float, ...]:
-    """Return what resists at the speed of body i's joint as its coordinate feels it: a follower's at its leader's."""
+    """Return resistances at the speed of body i's joint as its coordinate feels them: a follower's at its leader's."""
     follows = model.bodies[i].joint.follows
     if i in model.joint_order or follows is None:
         return values

@@ -149,7 +149,7 @@ def frame(robot: BaseRobot, name: str) -> FrameInfo:
 
 
 def _parent(model: Model, body: Body) -> tuple[str, Transform]:
-    """Return what carries a body, and the transform from there to the joint's frame."""
+    """Return the link that carries a body, and the transform from there to the joint's frame."""
     if body.parent != WORLD:
         return model.bodies[body.parent].name, body.X_T
     root = model.frame(model.root)

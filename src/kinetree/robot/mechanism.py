@@ -95,7 +95,7 @@ class Mechanism(WithFunctions, MechanismFunctions):
     nb = of_model(lambda m: m.nb, "Number of moving bodies.")
 
     def slots(self, contacts: Mapping[str, Any]) -> Array:
-        """Return what the input ``slots`` of steps takes, (nslots, 7): the contacts in the slots (see `ContactSlot`).
+        """Return the array that steps take as ``slots``, (nslots, 7): the contacts in the slots (see `ContactSlot`).
 
         Parameters
         ----------

@@ -50,7 +50,7 @@ def said(mech: Mechanism, q: Array) -> str:
 
 
 def as_text(mech: Mechanism) -> str:
-    """Return what ``kinetree info`` prints of this mechanism, as plain text."""
+    """Return the plain text that ``kinetree info`` prints of this mechanism."""
     return plain_text(lambda out: print_mechanism(out, mech), mech.tree.model)
 
 

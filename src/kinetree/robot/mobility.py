@@ -80,7 +80,7 @@ class Mobility:
 
 
 def mobility(mech: Mechanism, q: ArrayLike, *, active: ArrayLike | None = None, tolerance: float = 1e-6) -> Mobility:
-    """Return what the constraints leave free at q: rank, freedoms, redundant rows and dependent joints.
+    """Return the freedoms that the constraints leave at q: rank, redundant rows and dependent joints.
 
     Parameters
     ----------

@@ -35,12 +35,12 @@ def print_robot(out: Console, robot: BaseRobot) -> None:
 
 
 def as_text(robot: BaseRobot) -> str:
-    """Return what ``kinetree info`` prints of this robot, as plain text."""
+    """Return the plain text that ``kinetree info`` prints of this robot."""
     return plain_text(lambda out: print_robot(out, robot), robot.model)
 
 
 def plain_text(show: Callable[[Console], None], model: Model) -> str:
-    """Return what is shown of a model, with warnings, as plain text."""
+    """Return a model's table, with warnings, as plain text."""
     text = io.StringIO()
     plain = {"color_system": None, "force_terminal": False, "force_jupyter": False}
     out = Console(file=text, width=WIDE, highlight=False, emoji=False, **plain)  # type: ignore[arg-type]
@@ -137,7 +137,7 @@ def frame_lines(model: Model) -> Iterator[str]:
 
 
 def missing_limits(model: Model) -> Iterator[str]:
-    """Yield what limits are missing, for joints of one degree of freedom, and which of them are written as 0."""
+    """Yield the limits that are missing, for joints of one degree of freedom, and those that are written as 0."""
     single = [body for body in model.bodies if len(body.v_index) == 1]
     has: dict[str, Callable[[JointLimits], bool]] = {
         "position": lambda limits: math.isfinite(limits.lower) and math.isfinite(limits.upper),

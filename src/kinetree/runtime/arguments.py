@@ -100,7 +100,7 @@ def _by_name(spec: FunctionSpec, args: tuple[object, ...], kwargs: Mapping[str, 
 
 
 def _unknown(spec: FunctionSpec, name: str, known: Mapping[str, str]) -> str:
-    """Return what to say of an argument that there is not."""
+    """Return the message for an argument that does not exist."""
     if spec.group is None:
         return unknown_name("argument", name, known)
     outer = [spelled for spelled, own in known.items() if spelled == own]

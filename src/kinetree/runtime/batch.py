@@ -193,7 +193,7 @@ class BatchKernel(Kernel):
         threads.pool.share(job, count, away=self.long)
 
     def _runner(self, laid_out: KernelArguments) -> Callable[[int, int], None]:
-        """Return what runs `count` states from `start` on, in one thread."""
+        """Return a call that runs `count` states from `start` on, in one thread."""
         pointer_table, distance_table = table_types(len(laid_out.addresses))
         pointers = pointer_table(*laid_out.addresses)
         ins = ctypes.addressof(pointers)

@@ -33,7 +33,7 @@ class Shown:
         return self._function(*args, **kwargs)
 
     def __dask_tokenize__(self) -> tuple[object, ...]:
-        """Return what two functions share only if they have the same results: the digest of the disk cache has it."""
+        """Return the identity of the function's results, which is part of the digest of the disk cache."""
         spec = self._function.spec
         identity = spec.identity()
         defaults = [(name, array.tobytes()) for name, array in spec.defaults.items()]

@@ -200,7 +200,7 @@ def cache_key(spec: FunctionSpec, variant: Variant, target: str, kind: str) -> s
 
 @functools.cache
 def _abi() -> str:
-    """Return what marks the Python and NumPy that code is made for."""
+    """Return a tag of the Python and NumPy that code is made for."""
     known: tuple[Any, ...] = (
         sys.implementation.cache_tag,
         sys.abiflags if hasattr(sys, "abiflags") else "",

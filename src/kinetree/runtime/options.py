@@ -50,7 +50,7 @@ class Option:
         return f"one of {listed(self.choices) or 'none'}"
 
     def canonical(self, value: object) -> Value:
-        """Return what the program is traced with, the same for equivalent values; raise ArgumentError for others."""
+        """Return the value to trace the program with, the same for equivalent ones; `ArgumentError` for others."""
         if isinstance(value, str) and value in self.choices:
             return str(value)
         if isinstance(value, str) and len(self.choices) > 4:
@@ -129,7 +129,7 @@ def _exactly(value: Value) -> Value:
 
 
 def plain(value: Value) -> Value:
-    """Return what a function is traced with where this is an option's value."""
+    """Return the value that a function is traced with for an option's value."""
     return value.value if isinstance(value, Exact) else value
 
 

@@ -131,7 +131,7 @@ class Scan:
         self._variant(tuple(name for name in spec.optional if name in carried or name in per_step))
 
     def _variant(self, optional: tuple[str, ...]) -> _Variant:
-        """Return what there is to know where these optional inputs are given."""
+        """Return the description of a call with these optional inputs."""
         if optional not in self._variants:
             spec = self._spec.of(optional, self._options)
             self._variants[optional] = _variant_of(spec, optional, self._carried, self._record)

@@ -70,7 +70,7 @@ class Tables(NamedTuple):
 
 
 def tables(inputs: Sequence[Array], last: Sequence[Array], records: Sequence[Array]) -> Tables:
-    """Return what a kernel is to know of arrays of states, of steps or records if they have these, and of entries."""
+    """Return a kernel's description of arrays of states, of steps or records if they have these, and of entries."""
     outputs = *last, *records
     return Tables(
         _table(0, [address(a) for a in inputs]),

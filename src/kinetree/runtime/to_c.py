@@ -89,14 +89,14 @@ def to_c(
 
 
 def _about(spec: FunctionSpec, variant: Variant) -> list[str]:
-    """Return what the function is: the first line of its documentation, and its options."""
+    """Return a description of the function: the first line of its documentation, and its options."""
     first = (spec.doc.strip().splitlines() or [spec.name])[0]
     chosen = [f"{name} = {value!r}" for name, value in variant.options if value not in (None, ())]
     return [first.replace("`", ""), *([f"Options: {', '.join(chosen)}."] if chosen else [])]
 
 
 def _texts(spec: FunctionSpec, variant: Variant) -> dict[str, str]:
-    """Return what the arguments and results are, by their names in C."""
+    """Return descriptions of the arguments and results, by their names in C."""
     doc = {name: " ".join(text.split()) for name, text in _ENTRY.findall(inspect.cleandoc(spec.doc) + "\n")}
     inputs = spec.ports(variant.optional)
     texts = {}

@@ -87,7 +87,7 @@ def solve_positive(A: Matrix, b: Vector) -> list[Scalar]:
 
 
 def _without(L: Matrix) -> Callable[[Vector], list[Scalar]]:
-    """Return what takes the product with these rows of L off the first entries of ``[a, L D]``."""
+    """Return the function that subtracts the product with these rows of L from the first entries of ``[a, L D]``."""
     return lambda column: [a - dot(row, column[len(L) :]) for a, row in zip(column, L, strict=False)]
 
 

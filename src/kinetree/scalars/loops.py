@@ -21,7 +21,7 @@ def repeat(
     like: Scalar,
     captured: dict[int, int] | None = None,
 ) -> State:
-    """Return what is left of a state after ``state = body(state)`` has been repeated until a condition holds.
+    """Return the state after ``state = body(state)`` has been repeated until a condition holds.
 
     The state is a list, dict or named tuple of scalars and of lists of them, and `like` a scalar that the functions
     use. Where scalars record, each function is recorded once; of many states each one stops by itself. Loops one after
@@ -82,7 +82,7 @@ class Routine:
 def repeat_while_positive(
     body: Callable[[list[Scalar]], list[Scalar]], x: list[Scalar], rest: Callable[[list[Scalar]], Scalar], most: int
 ) -> list[Scalar]:
-    """Return what is left of x after ``x = body(x)`` has been repeated while ``rest(x) > 0``, `most` times at most.
+    """Return x after ``x = body(x)`` has been repeated while ``rest(x) > 0``, `most` times at most.
 
     Of many states each stops by itself, at NaN too. Where scalars record, it is recorded as a loop; symbols of other
     packages, which cannot be compared with zero yet, get all of the iterations.

@@ -74,7 +74,7 @@ class Forces:
     )
 
     def arrays(self, robot: Robot | Mechanism) -> dict[str, Any]:
-        """Return what is given of ``tau`` and ``f_ext``, as arrays."""
+        """Return ``tau`` and ``f_ext`` as arrays, those that are given."""
         found = {"tau": self.tau, "f_ext": self.f_ext}
         if isinstance(self.tau, Mapping):
             found["tau"] = _named_forces(robot if isinstance(robot, Robot) else robot.tree, self.tau)
@@ -132,7 +132,7 @@ class Record(Kept):
     )
 
     def sizes(self, model: Model, integrator: Integrator, steps: int) -> dict[str, int]:
-        """Return what is kept of so many steps, and the length of each."""
+        """Return the quantities that are kept of so many steps, and the length of each."""
         known = {name: n for name, size in SIZES.items() if (n := getattr(model, size, None)) is not None}
         wanted = {"q", "v", *self.names, *(self.out or ())}
         if missing := wanted - known.keys():
@@ -283,7 +283,7 @@ def further(function: Function) -> list[Port]:
 
 
 def checked_arguments(model: Model, function: Function, what: str) -> FunctionSpec:
-    """Return what a function takes and returns; `ArgumentError` where the simulation has other shapes."""
+    """Return the inputs and outputs of a function; `ArgumentError` where the simulation has other shapes."""
     spec = function.spec
     if spec.default_options is None:
         raise ArgumentError(f"{what}: {spec.name} has options that must be chosen first: use {spec.name}.bind(...)")

@@ -154,7 +154,7 @@ def located(
     given: Mapping[str, Any],
     going: Scalar,
 ) -> dict[str, Any]:
-    """Return what is carried after a step whose events are located by bracketing, each to `HALVINGS` at most.
+    """Return the state after a step whose events are located by bracketing, each to `HALVINGS` at most.
 
     Where conditions change their signs, the step is done again as far as a part of it, so that the state of an event is
     one that the integrator reaches. One loop does it all, the whole step first: compiled code has one step. `advance`
@@ -209,7 +209,7 @@ def located(
 
 
 def _after(events: Sequence[Event], given: Mapping[str, Any], s: _Search, size: int) -> dict[str, Any]:
-    """Return what is carried after the step as far as the first event that stops it, without those after it."""
+    """Return the state after the step as far as the first event that stops it, without those after it."""
     states = [Column(s.states[k * size : (k + 1) * size]) for k in range(len(events))]
     part, state, stopped = 1.0, [*s.q, *s.v], [0.0] * len(events)
     for k, event in enumerate(events):

@@ -41,7 +41,7 @@ FIELDS = ("active", "restitution", "friction", "slots", "row_motion")
 
 
 def as_given(name: str, value: Any, shape: tuple[int, ...], lead: tuple[int, ...], over_time: bool = False) -> Array:
-    """Return what is given for n states as an array (n, entries), or (n, steps, entries) where it changes.
+    """Return an input of n states as an array (n, entries), or (n, steps, entries) where it changes.
 
     It does where it has one axis more than the states have, or where that is said, which may be for all of them.
     """
@@ -220,7 +220,7 @@ def chosen_integrator(robot: Robot | Mechanism, integrator: object, contacts: Co
 
 
 def contacts_of(robot: Robot | Mechanism, contacts: object) -> ContactInputs:
-    """Return what is given for the constraints of a mechanism."""
+    """Return the inputs of a mechanism's constraints."""
     if contacts is None:
         return NONE_GIVEN
     if isinstance(robot, Robot):
@@ -229,7 +229,7 @@ def contacts_of(robot: Robot | Mechanism, contacts: object) -> ContactInputs:
 
 
 def constraint_arrays(robot: Robot | Mechanism, contacts: ContactInputs) -> dict[str, Array]:
-    """Return what is given for constraints as arrays, by the names of the step."""
+    """Return the inputs of constraints as arrays, by the names of the step."""
     found: dict[str, Array] = {}
     for name in FIELDS:
         if (value := getattr(contacts, name)) is None:

@@ -113,7 +113,7 @@ class Planned:
         return "" if identity is None else sha256(identity).hexdigest()
 
     def clocked(self) -> dict[str, Any]:
-        """Return what a step is told of the time."""
+        """Return the arguments of a step that concern time."""
         clock, row_motion = self.times, self.arrays.get("row_motion")
         since = 0.0 if row_motion is None or row_motion.ndim == 2 else clock.of(np.arange(clock.steps))[:, None]
         return {"dt": clock.dt, "t0": clock.rest, "begin": clock.first, "period": self.period, "since": since}
@@ -136,7 +136,7 @@ class Planned:
     def called(
         self, function: Function, known: Mapping[str, Any], carried: Mapping[str, Array], robots: Any, done: Any
     ) -> Any:
-        """Return what a user's function gives for some of the robots, of which each has done so many steps."""
+        """Return the results of a user's function for some of the robots, of which each has done so many steps."""
         values = dict[str, Any]()
         for port in function.spec.ports(()):
             if port.name in known:

@@ -104,7 +104,7 @@ def _hold(s: Planned, callback: Callable[..., Any], rollout: Rollout, recorded: 
 
 
 def _joint_forces(tau: Any, shape: tuple[int, ...]) -> Array:
-    """Return what a controller in Python returned, for all robots."""
+    """Return the joint forces that a controller in Python returned, for all robots."""
     if has_masked_entries(tau):
         raise ArgumentError(MASKED.format("controller: what it returned"))
     array = np.asarray(None)
@@ -124,7 +124,7 @@ def _joint_forces(tau: Any, shape: tuple[int, ...]) -> Array:
 def _trajectory(
     s: Planned, kept: dict[str, Array], rollout: Rollout, known: dict[str, Array], history: History
 ) -> Trajectory:
-    """Return what was kept of the steps that have been done."""
+    """Return the records of the steps that have been done."""
     done = rollout.done
     history.take(rollout.logs, done)  # those of a piece that was just done when it was interrupted
     rows = 1 + done // s.record.every
@@ -168,7 +168,7 @@ def motion(
 
 
 def _at_records(s: Planned, name: str, rows: int) -> Array:
-    """Return what is given in the states that are kept, with one row where it does not change."""
+    """Return the inputs in the states that are kept, with one row where they do not change."""
     array = s.arrays[name]
     if array.ndim == 3:
         array = array[:, np.minimum(np.arange(rows) * s.record.every, array.shape[1] - 1)]
@@ -176,7 +176,7 @@ def _at_records(s: Planned, name: str, rows: int) -> Array:
 
 
 def _end(s: Planned, carried: Mapping[str, Array], t: float, moving: bool) -> End:
-    """Return what another simulation goes on from; nothing of the integrator's where a robot has stopped."""
+    """Return the state to continue from in another simulation; without the integrator's where a robot has stopped."""
     lead = s.lead
     state = {port.name: carried[own(port)].reshape((*lead, *port.shape)).copy() for port in s.plan.state}
     q, v = carried["q"].copy(), carried["v"].copy()
@@ -188,7 +188,7 @@ def _end(s: Planned, carried: Mapping[str, Array], t: float, moving: bool) -> En
 
 
 def memory(s: Planned) -> Array | float:
-    """Return what the integrator begins with: what it carried, where it goes on under the same; else zeros."""
+    """Return the integrator's initial memory: its last one, where it continues under the same choices; else zeros."""
     before = s.before
     if before is None or before.memory.shape != s.arrays["memory"].shape or before.t != s.times.of(0):
         return 0.0
@@ -210,7 +210,7 @@ def _acting(s: Planned) -> str:
 
 
 def _counts(plan: Plan, carried: Mapping[str, Array], lead: tuple[int, ...]) -> dict[str, Array]:
-    """Return what was counted, for each robot: steps of the integrator's own, and events."""
+    """Return the counts for each robot: steps of the integrator's own, and events."""
     found: dict[str, Array] = {}
     for name, k in plan.integrator.counts:
         number = carried["memory"][:, k].reshape(lead)

@@ -160,7 +160,7 @@ def step_function(model: Model, plan: Plan) -> Function:
 
 
 def observer(model: Model, plan: Plan) -> Function:
-    """Return what is observed in a state: the forces of motors and of constraints, and the accelerations."""
+    """Return the observed quantities of a state: forces of motors and of constraints, and accelerations."""
 
     def evaluate(given: Mapping[str, Any], options: Mapping[str, Any]) -> Sequence[Any]:
         acting, _ = _acting(model, plan, given)
@@ -178,7 +178,7 @@ def now(given: Mapping[str, Any]) -> Scalar:
 
 
 def _acting(model: Model, plan: Plan, given: Mapping[str, Any]) -> tuple[System, dict[str, Any]]:
-    """Return what acts on the robot during the step, and the next values of what the controller carries."""
+    """Return the forces on the robot during the step, and the next values of the controller's state."""
     start, dt = now(given), given["dt"]
     following: dict[str, Any] = {}
 
@@ -209,7 +209,7 @@ def _acting(model: Model, plan: Plan, given: Mapping[str, Any]) -> tuple[System,
 
 
 def called(function: Function, given: Mapping[str, Any], t: Scalar, q: Any, v: Any, state: Any = None) -> Any:
-    """Return what a user's function gives. It knows the robot as it is, without what is given."""
+    """Return the results of a user's function, which knows the robot as it is, without the given inputs."""
     known = {"q": list(q), "v": list(v), "t": t, "dt": given["dt"], **(state or {})}
     graph = next(x.graph for x in q if isinstance(x, Expr))
     with context.outside(), context.tracing({}, graph):

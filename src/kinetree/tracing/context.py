@@ -78,7 +78,7 @@ def outermost() -> TraceContext | None:
 
 
 def substitutions(key: Hashable) -> Mapping[Any, Any]:
-    """Return what is substituted for this key, nothing by default, and note that it was asked for."""
+    """Return the substitute for this key, None by default, and note that it was asked for."""
     context = current()
     if context is None:
         return {}

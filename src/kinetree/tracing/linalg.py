@@ -148,7 +148,7 @@ def _apply(name: str, x: Any) -> Any:
 
 
 def _solution(name: str, method: Callable[[Rows, Rows], Rows], A: Any, b: Any) -> Any:
-    """Return what `method` makes of traced A and of the columns of b; NumPy's solution of plain ones."""
+    """Return the solution by `method` for traced A and the columns of b; NumPy's for plain ones."""
     A, b = np.asanyarray(A), np.asanyarray(b)
     if A.ndim < 2 or A.shape[-1] != A.shape[-2] or not b.ndim:
         raise ArgumentError(

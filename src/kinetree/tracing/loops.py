@@ -70,7 +70,7 @@ MOST_COUNTED = 2**63 - 1
 
 
 def repeat(body: Callable[..., Any], init: Any, *, until: Callable[..., Any] | None = None, most: int) -> Any:
-    """Return what is left of `init` after ``x = body(x)`` has been repeated until a condition holds.
+    """Return the state after ``x = body(x)`` has been repeated from `init` until a condition holds.
 
     It is ``for _ in range(most): if until(x): break; x = body(x)``, and without `until` it always repeats `most` times.
     In a function that is being compiled it is a loop of the compiled code. Of many states at once each one stops by
@@ -138,7 +138,7 @@ def repeat_relaxed(
 def repeat_while_positive(
     like: Expr, body: Callable[[list[Any]], list[Any]], x: Sequence[Any], rest: Callable[[list[Any]], Any], most: int
 ) -> list[Expr]:
-    """Return what ``x = body(x)`` leaves of x, recorded as a loop (see `kinetree.scalars.loops`)."""
+    """Return the last x of ``x = body(x)``, recorded as a loop (see `kinetree.scalars.loops`)."""
     return _recorded(Expr, like.here().graph, body, list(x), rest, most)  # type: ignore[no-any-return]
 
 
@@ -151,7 +151,7 @@ def _recorded(
     most: int,
     captured: dict[int, int] | None = None,
 ) -> Any:
-    """Return what the loop leaves; `captured` are values that it has in any case, and it adds those that it uses."""
+    """Return the loop's last state; `captured` are values that it has in any case, and it adds those that it uses."""
     spec, first = _structure(init), list(_entries(init))
     captured = {} if captured is None else captured
     test, go_on = _program(kind, graph, captured, lambda x: [goes_on(_built(spec, x))])

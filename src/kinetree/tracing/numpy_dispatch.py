@@ -97,11 +97,11 @@ class TracedArray(NumpyDispatch, np.ndarray[Any, Any]):
     """An array of traced scalars and plain numbers: the argument of a function that is being compiled."""
 
     def clip(self, min: Any = None, max: Any = None) -> Any:  # type: ignore[override]
-        """Return what `np.clip` does: NumPy's method would compare values."""
+        """Return `np.clip` of a traced value: NumPy's method would compare values."""
         return np.clip(self, min, max)
 
     def round(self, decimals: Any = 0, out: Any = None) -> Any:
-        """Return what `np.round` does."""
+        """Return `np.round` of a traced value."""
         return np.round(self, decimals, out)
 
 

@@ -1,4 +1,4 @@
-"""What joints do by themselves: springs, friction, the regressor of what resists, and limits.
+"""Passive joint forces: springs, damping and friction with their regressor, and limits of position and effort.
 
 A stop pushes a joint of one degree of freedom back by ``k e max(0, 1 + 2 y / (ω e + |y|))``, where e > 0 is how far the
 joint is beyond the limit and y the speed at which it goes further. So the force is continuous, zero at the limit

@@ -58,7 +58,7 @@ class Closures:
         return found if reached else {*range(self.model.nv)}
 
     def at(self, q: Sequence[Scalar]) -> tuple[list[Scalar], list[Sequence[Scalar]]]:
-        """Return what is missing of all coordinates of the parts, and the rows of J by which joints add to it."""
+        """Return the errors of all coordinates of the parts, and the rows of J by which joints change them."""
         if not self.parts:
             return [], []
         zero = [0.0] * self.model.nv

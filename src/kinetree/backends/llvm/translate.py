@@ -249,7 +249,7 @@ class _Function(Emitter):
     # -- expressions ----------------------------------------------------------------------------------------------
 
     def _named(self, node: ast.expr) -> Any:
-        """Return what a name of the module, or an attribute of it, stands for."""
+        """Return the value of a name of the module, or of an attribute of it."""
         if isinstance(node, ast.Attribute):
             return getattr(self._named(node.value), node.attr)
         return self._names[node.id]  # type: ignore[attr-defined]

@@ -54,7 +54,7 @@ def list_embedded(arguments: argparse.Namespace) -> None:
 
 
 def facts(robot: Robot) -> dict[str, object]:
-    """Return what `info` shows, for JSON."""
+    """Return the content of `info`, for JSON."""
     model = robot.model
     joints = [
         {

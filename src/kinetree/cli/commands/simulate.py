@@ -114,7 +114,7 @@ def initial(arguments: argparse.Namespace, robot: Robot) -> dict[str, Any]:
 
 
 def driven(arguments: argparse.Namespace, robot: Robot, start: Any) -> dict[str, Any]:
-    """Return what drives the robot: constant torques, a compiled controller that holds it, or nothing."""
+    """Return the robot's drive: constant torques, a compiled controller that holds it, or nothing."""
     if arguments.tau is not None:
         return {"forces": numbers("--tau", arguments.tau, robot.v_names)}
     if arguments.hold is None:

@@ -202,11 +202,11 @@ class HeldContacts:
                 yield each
 
     def _of_contacts(self, values: Vector) -> list[Scalar]:
-        """Return what is given for all rows along those of the contacts."""
+        """Return the entries of the contacts' rows out of those of all rows."""
         return self._acting([values[i] for i in self.contacts])
 
     def _acting(self, values: Vector) -> list[Scalar]:
-        """Return what the contacts have along their rows, 0 where they are switched off."""
+        """Return the contacts' entries along their rows, 0 where they are switched off."""
         return each_masked([self.on[i] for i in self.contacts], values)
 
 

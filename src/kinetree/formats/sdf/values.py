@@ -92,7 +92,7 @@ def three(element: Element) -> Triple:
 
 
 def is_true(element: Element, tag: str, default: bool = False) -> bool:
-    """Return what a child says, true or false; the default where there is none."""
+    """Return a child's truth value; the default where there is no child."""
     found = element.only(tag)
     if found is None:
         return default

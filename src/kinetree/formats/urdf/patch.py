@@ -116,7 +116,7 @@ def _joints(data: bytes, before: Model, model: Model, spans: Spans) -> Iterator[
 
 
 def _added(before: Model, model: Model, spans: Spans) -> Iterator[Change]:
-    """Yield what comes at the end: new frames, and the pose of a fixed base."""
+    """Yield the elements at the end: new frames, and the pose of a fixed base."""
     there = {*before.frame_names}
     frames = [name for name in model.frame_names if name not in there]
     joints = [where[1] for where in spans if where[:1] == ("joint",)]

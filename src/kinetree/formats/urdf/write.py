@@ -194,7 +194,7 @@ def _joint(model: Model, links: Sequence[str], body: Body) -> list[str]:
 
 
 def joint_type(body: Body) -> str:
-    """Return what URDF calls the type of a body's joint: what turns within limits is not continuous."""
+    """Return URDF's name for the type of a body's joint: one that turns within limits is not continuous."""
     kind = type(body.joint.alone)
     if kind not in TYPES:
         known = ", ".join(sorted(TYPES.values()))
@@ -260,7 +260,7 @@ WORDS = {"X_T": "the placement", "joint": "the motion"}
 
 
 def losses(model: Model, text: str, of: str) -> list[str]:
-    """Return what a document does not say of the model that it was made of; `of` begins the error's message.
+    """Return the properties of a model that its document does not say; `of` begins the error's message.
 
     If it describes another robot, a `ModelError` names all that is different and that URDF has a place for.
     """

@@ -92,7 +92,7 @@ class Bodies:
         return newton(self.problem(base, solution))
 
     def problem(self, base: BaseParameters, solution: Solution) -> Problem:
-        """Return what is to be least.
+        """Return the problem whose minimum is sought.
 
         Friction is near the estimate only: who describes a robot seldom knows it.
         """

@@ -94,7 +94,7 @@ class Reading(NamedTuple):
         return piece._replace(tau=(piece.tau * factor)[:, order]) if KINDS[self.name].forces else piece
 
     def text(self, names: Sequence[str]) -> str:
-        """Return what is mistaken, with the names of the entries of v."""
+        """Return the mistakes, with the names of the entries of v."""
         mine = [names[k] for k in self.joints]
         return KINDS[self.name].text.format(" and ".join(mine) if len(mine) == 2 else listed(mine))
 
@@ -268,7 +268,7 @@ class Mistakes:
         return len(self._at.whole.q) > ENOUGH * (len(self._rows.pattern[k]) + len(BESIDE) + 1)
 
     def _dissipation(self, k: int) -> Array:
-        """Return what friction of an entry of v takes, by the columns of its rows."""
+        """Return the friction of an entry of v, by the columns of its rows."""
         base, own, whole = self._rows.base, self._rows.pattern[k], self._at.whole
         out, robots = np.zeros(len(own)), own[own < base.dimension]  # the others are a load's
         assert whole.direction is not None

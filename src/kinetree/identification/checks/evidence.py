@@ -126,7 +126,7 @@ class Examined:
     _made: dict[Any, Any] = field(default_factory=dict)
 
     def of(self, kind: Callable[[Examined], T]) -> T:
-        """Return what is made of these equations once for several checks."""
+        """Return a value made of these equations once for several checks."""
         if kind not in self._made:
             self._made[kind] = kind(self)
         return cast("T", self._made[kind])

@@ -105,7 +105,7 @@ class System:
         return np.asarray(np.stack([block[:, -1] for block in self._blocks], axis=1) - self._modelled(self.x))
 
     def _modelled(self, x: Array) -> Array:
-        """Return what these parameters make of the forces (n, entries of v)."""
+        """Return the forces that these parameters predict (n, entries of v)."""
         parts = zip(self._blocks, self._pattern, strict=True)
         out = np.stack([block[:, : len(own)] @ x[own] for block, own in parts], axis=1)
         for factor, (k, index) in zip(x[len(x) - len(self._added) :], self._added, strict=True):

@@ -209,7 +209,7 @@ def _shifted(piece: Samples, delay: float) -> Samples:
 
 
 def _later(t: Array | None, y: Array, delay: float = 0.0) -> Array:
-    """Return what y (n, nv) is at times that are later by a delay, and its rate (2, n, nv), by cubic splines.
+    """Return y (n, nv) at times that are later by a delay, and its rate (2, n, nv), by cubic splines.
 
     NaN outside, and where samples do not follow each other in time.
     """

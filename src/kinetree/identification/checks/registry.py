@@ -47,7 +47,7 @@ CHECKS = (
 
 
 def run_checks(stage: Stage, evidence: Any) -> Findings:
-    """Return what the checks of a stage find."""
+    """Return the findings of a stage's checks."""
     return made(CHECKS, stage, evidence)
 
 
@@ -60,7 +60,7 @@ def diagnose(
     filter: Filter | None = None,
     currents: Sequence[str] = (),
 ) -> Findings:
-    """Return what seems to be wrong with recorded motions, or missing from the model, before anything is estimated.
+    """Return faults that recorded motions seem to have, or terms that the model lacks, before anything is estimated.
 
     Positions, velocities or accelerations in degrees; joints that do not move; sensors at their end; forces that never
     change; positions or forces of the other sign, or of another joint; forces that are late; a floating base that is

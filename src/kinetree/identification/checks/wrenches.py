@@ -47,7 +47,7 @@ class Wrenches:
         return System(blocks, pattern, np.full(len(base), len(tau)), self._at.spread[base])
 
     def _biases(self) -> Array:
-        """Return what a wrench of one, constant in the body's axes, does to the base (n, 6 bodies, 6)."""
+        """Return the forces on the base by unit wrenches that are constant in the body's axes (n, 6 bodies, 6)."""
         at, out = self._at, []
         rest, still = massless(at.robot), np.zeros_like(at.whole.v)
         for body in self.measured:

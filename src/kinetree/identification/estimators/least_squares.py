@@ -73,7 +73,7 @@ class LeastSquares:
 
 
 def weighted(factors: QRFactors, prior: Prior, times: Array) -> Solution:
-    """Return what makes the residuals least in units of each joint's noise, which is estimated with them."""
+    """Return the estimate with the least residuals in units of each joint's noise, which is estimated with them."""
     zero, root = zero_forces(factors), np.sqrt(times)
     scale = np.where(zero, FIRST_NOISE_OF_ZERO_FORCES, 1.0)
     values, inverse, null = solve(*factors.stacked(scale), prior)
@@ -88,7 +88,7 @@ def weighted(factors: QRFactors, prior: Prior, times: Array) -> Solution:
 
 
 def unweighted(factors: QRFactors, prior: Prior, times: Array) -> Solution:
-    """Return what makes the sum of squared residuals least, with White's covariance: noise differs between joints.
+    """Return the ordinary least-squares estimate, with White's covariance: noise differs between joints.
 
     A prior counts beside residuals in units of the noise of all joints together.
     """

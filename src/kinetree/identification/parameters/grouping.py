@@ -177,7 +177,7 @@ def clusters(model: Model) -> list[Cluster]:
 
 
 def passed_on(model: Model, gravity: Array, tolerance: float) -> Iterator[Passed]:
-    """Yield what each cluster passes on, parents first, with the directions of gravity (k, 3): one, or all."""
+    """Yield each cluster's parameters for its parent, parents first, with directions of gravity (k, 3): one, or all."""
     rng = np.random.default_rng(0)
     energies = np.zeros((len(gravity) + 1, 11))
     energies[:-1, 1:4], energies[:, 10] = -gravity, 1.0

@@ -28,7 +28,7 @@ class Head(NamedTuple):
 
     @classmethod
     def read(cls, key: str, stream: Any) -> Head:
-        """Return what the header of an array says, and leave the stream behind it."""
+        """Return shape, order and dtype from the header of an array, and leave the stream behind it."""
         old = np.lib.format.read_magic(stream) == (1, 0)
         read = np.lib.format.read_array_header_1_0 if old else np.lib.format.read_array_header_2_0
         shape, columns_first, dtype = read(stream)

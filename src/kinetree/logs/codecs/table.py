@@ -92,7 +92,7 @@ class Table(ABC):
         """Write columns' names by quantity, blocks of arrays (rows, columns) by quantity, and what is not a column."""
 
     def layout_of(self, coordinates: Coordinates, quantities: Sequence[str]) -> Layout:
-        """Return what the columns are; `FormatError` if they are not what they should be."""
+        """Return the meaning of the columns; `FormatError` if one is missing or of the wrong size."""
         return layout_of_header(self.names, coordinates, quantities)
 
     @abstractmethod
@@ -100,11 +100,11 @@ class Table(ABC):
         """Yield arrays (rows, columns) by quantity, NaN where there is no number."""
 
     def extra(self) -> dict[str, Any]:
-        """Return what is not a column: arrays by name."""
+        """Return the arrays that are not columns, by name."""
         return {}
 
     def fault(self, row: int, quantity: str, k: int, value: float) -> str:
-        """Return what to say of a number of the last block that is not finite, by its row, quantity and entry."""
+        """Return the message for a number of the last block that is not finite, by its row, quantity and entry."""
         column = self.layout.names[self.layout.groups[quantity][k]]
         return f"row {row}, column {column!r}: {value} is not a finite number"
 
