@@ -83,8 +83,9 @@ class MotionLimits:
     free: Callable[[Array], ArrayLike] | None = option(
         default=None,
         check=_only(callable, "a function of configurations (n, nq)"),
-        help="from configurations (n, nq) to which are free of collisions (n,): True, or a distance above zero. It is "
-        "asked at some hundred configurations of each motion that is tried, and on a fine grid in the end",
+        help="from configurations (n, nq) to which are free of collisions (n,): a distance above zero, from which the "
+        "search keeps away, or True, a wall at which it often ends early. It is asked at some hundred configurations "
+        "of each motion that is tried, and on a fine grid in the end",
     )
 
     def of(self, robot: Robot) -> Limits:

@@ -23,7 +23,7 @@ from kinetree.robot import limits as robot_limits
 from kinetree.validation import Array, Seed, as_generator, positive, real_array
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
     from kinetree.robot import Robot
 
@@ -204,9 +204,9 @@ def _places(robot: Robot, moving: Robot) -> tuple[list[int], list[int]]:
 
 
 def _judge(free: Callable[[Array], ArrayLike], whole: Array, at: list[int]) -> Free:
-    """Return which configurations (n, nv) of the joints that move are free (n,)."""
+    """Return the function from configurations (n, nv) of the joints that move to whether or how far they are free."""
 
-    def judged(q: Array) -> NDArray[np.bool_]:
+    def judged(q: Array) -> Array:
         full = np.tile(whole, (len(q), 1))
         full[:, at] = q
         found = np.asarray(free(full))
@@ -215,7 +215,7 @@ def _judge(free: Callable[[Array], ArrayLike], whole: Array, at: list[int]) -> F
                 f"free returned {found.dtype} of shape {found.shape} for {len(q)} configurations: a bool or a distance "
                 "for each is needed"
             )
-        return np.asarray(found > 0, dtype=np.bool_)
+        return found
 
     return judged
 

@@ -36,8 +36,14 @@ POWER = 12
 
 State = tuple[Array, Array, Array]
 
-Free = Callable[[Array], "NDArray[np.bool_]"]
-"""From configurations (n, nv) of the joints that move to which ones are free (n,)."""
+Free = Callable[[Array], Array]
+"""From configurations (n, nv) of the joints that move to which ones are free (n,), or to distances above zero."""
+
+SAMPLES = 1000
+"""Random configurations that tell how large distances to obstacles are."""
+
+STEP = 1e-6
+"""Of joints (rad or m), where distances are differentiated."""
 
 Criterion = Callable[[Array], tuple[float, Array]]
 """From the information (n, n) to a number, the less the better, infinite if it is singular, and its gradient (n, n)."""
@@ -55,7 +61,8 @@ class Problem:
     """A motion's coefficients X (nv, size), its information, and what it must keep within.
 
     Limits are ``|u| < 1``; the barrier is the sum of the means of ``−log(1 − u²)`` over the nodes, for each joint and
-    each limit. Where a configuration is not free, the criterion is infinite.
+    each limit. Distances are such limits too, from `reach` on; where it is only known that a configuration is not
+    free, the criterion is infinite, which no search can feel before it is there.
     """
 
     def __init__(
@@ -97,6 +104,23 @@ class Problem:
         return [by_q, by_v + by_direction * self._smooth**2 / (v * v + self._smooth**2) ** 1.5, by_a]
 
     # -- what it must keep within -------------------------------------------------------------------------------
+
+    def is_free(self, q: Array) -> NDArray[np.bool_]:
+        """Return which configurations are free of collisions (n,)."""
+        return np.ones(len(q), dtype=bool) if self.free is None else np.asarray(self.free(q) > 0)
+
+    @cached_property
+    def reach(self) -> float:
+        """The distance from which on obstacles push, the median of free random configurations; 0 if none is known."""
+        random = np.random.default_rng(0).uniform(-1.0, 1.0, (SAMPLES, self.robot.nv))
+        found = np.zeros(0) if self.free is None else self.free(self.limits.middle + self.limits.half * random)
+        return float(np.median(found[found > 0])) if found.dtype.kind == "f" and (found > 0).any() else 0.0
+
+    def collisions(self, q: Array) -> Array:
+        """Return how near configurations are to collisions, which are at 1 (n, 1); (n, 0) if no distance is known."""
+        if self.free is None or not self.reach:
+            return np.zeros((len(q), 0))
+        return np.maximum(1.0 - self.free(q)[:, None] / self.reach, 0.0)
 
     def forces(self, state: State) -> Array:
         """Return joint forces in parts of their limits."""
@@ -141,6 +165,9 @@ class Problem:
         if self.limits.boxes:
             weights = _pushed(self.frames(state[0]) / SAFE) / (SAFE * self._boxes[1])
             found[0] += slopes(self._place_rates, state[:1], weights)[0]
+        if (near := self.collisions(state[0])).any():
+            moved = [self.collisions(state[0] + STEP * e) for e in np.eye(self.robot.nv)]
+            found[0] = found[0] + _pushed(near) * (np.hstack(moved) - near) / STEP
         return found
 
     # -- both ---------------------------------------------------------------------------------------------------
@@ -154,14 +181,15 @@ class Problem:
     def point(self, X: Array) -> Point:
         """Return the criterion and the barrier."""
         state, recorded = self._state(X)
-        if self.free is not None and not self.free(state[0]).all():
-            return Point(np.inf, np.inf, False)
         near = [*(u for u, _ in self._linear(state)), self.forces(state) / SAFE, self.frames(state[0]) / SAFE]
+        near.append(self.collisions(state[0]))
+        if not self.reach and not self.is_free(state[0]).all():
+            return Point(np.inf, np.inf, False)
         inside = all(np.abs(u).max(initial=0.0) < CLOSEST for u in near)
         return Point(self._criterion(recorded)[0], sum(map(_barrier, near)), inside)
 
     def gradients(self, X: Array) -> tuple[Array, Array]:
-        """Return the gradients (nv, size) of the criterion and the barrier: exact."""
+        """Return the gradients (nv, size) of the criterion and the barrier: exact, of distances by differences."""
         state, recorded = self._state(X)
         told = [g.T @ B[self.nodes.periodic] for g, B in zip(self._told(recorded), self.basis, strict=True)]
         near = [g.T @ B for g, B in zip(self._near(state), self.basis, strict=True)]
@@ -179,7 +207,7 @@ class Problem:
     def holds(self, X: Array, t: Array) -> bool:
         """Return whether forces and boxes hold at these times, and all configurations are free."""
         q, v, a = self.series.basis(t) @ X.T
-        if self.free is not None and not self.free(q).all():
+        if not self.is_free(q).all():
             return False
         return all(np.abs(u).max(initial=0.0) <= 1.0 for u in (self.forces((q, v, a)), self.frames(q)))
 

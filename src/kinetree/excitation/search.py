@@ -134,8 +134,7 @@ def still(problem: Problem, rest: Array | None, rng: np.random.Generator) -> Arr
     q = np.vstack([limits.middle, random]) if rest is None else rest[None]
     near = _near(problem, q)
     worst = np.hstack(near).max(axis=1)
-    if problem.free is not None:
-        worst = np.where((worst < 1.0) & ~problem.free(q), 1.0, worst)
+    worst = np.where((worst < 1.0) & ~problem.is_free(q), 1.0, worst)
     best = 0 if worst[0] < 1.0 else int(np.argmin(worst))
     if not worst[best] < 1.0:
         where = "start is not within the limits" if rest is not None else "no configuration within the limits was found"
@@ -164,7 +163,7 @@ def _reasons(problem: Problem, q: Array, places: Array, forces: Array, frames: A
     for i in np.flatnonzero(~(forces < 1.0)):
         needed = forces[i] * SAFE * effort[i]
         found.append(f"{robot.v_names[i]} needs {needed:.4g} to hold it, {effort[i]:.4g} are used")
-    if problem.free is not None and not problem.free(q[None]).all():
+    if not problem.is_free(q[None]).all():
         found.append("it is not free")
     boxes = zip(limits.boxes, frames.reshape(-1, 3), strict=True)
     return found + [f"{name} is outside its box" for name, u in boxes if not (u < 1.0).all()]
