@@ -30,6 +30,9 @@ def test_recordings_are_filtered(tmp_path: Path, block: int | None) -> None:
     )
     np.testing.assert_array_equal(one.values, by_itself.values)
     assert robot.identify([log, log], [], filter=chosen, check=False).count == 2 * one.count
+    slow = robot.identify(log, ["friction"], filter=chosen, smoothing=0.01, check=False)
+    assert slow.base.smoothing == 0.01
+    assert slow.validate(log, filter=chosen).size == slow.count
     for wrong, message in [
         (lambda: one.validate(lambda: log), "recording.filtered"),
         (lambda: robot.identify(log.filtered(chosen), filter=chosen), "a filter is for recordings"),

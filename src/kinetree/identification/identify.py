@@ -135,7 +135,7 @@ def identify(
             f"an iterator can be read only once, and {type(by).__name__} or unknown Stribeck speeds read the log "
             "again: give a list, or a function that returns an iterator"
         )
-    log = as_log(log, filter, check=check)
+    log = as_log(log, filter, smoothing=base.smoothing, check=check)
     model = _model(mech, base, speeds, motors, log)
     (log, again), prior = once_and_again(log), _prior(base, known or {}, NINE * len(model.loads))
     found = Findings()

@@ -205,8 +205,9 @@ class PayloadTracker:
     """The inertia of what a robot holds, followed from sample to sample.
 
     The equations of all samples are summed up as ``A π = b``. At each sample the sums are multiplied by the forgetting,
-    and what is forgotten of the beginning is put back, ``A ← λ A + Yᵀ W Y + (1 − λ) A_0``: while the robot stands
-    still, the estimate goes back to nothing held, and never runs away.
+    and what is forgotten of the beginning is put back, ``A ← λ A + Yᵀ W Y + (1 − λ) A_0``: what samples
+    do not determine goes back to nothing held. Leave out samples in which joints stand still, held by friction that
+    nobody knows. Correlated samples, as causal filters make them, count in full: deviations are then too small.
 
     Parameters
     ----------

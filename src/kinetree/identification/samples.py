@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from functools import partial
 from hashlib import blake2b
 from itertools import chain
 from typing import Any
@@ -28,16 +30,19 @@ LONGEST = 1 << 17
 """Samples of one motion that are looked at in one piece, for how they are correlated; and kept of an iterator."""
 
 
-def as_log(log: Any, filter: Filter | None = None, *, check: bool = True) -> Any:
+def as_log(log: Any, filter: Filter | None = None, *, smoothing: float | None = None, check: bool = True) -> Any:
     """Return a log whose recordings are filtered: every function that takes a log begins with this.
 
-    With `check`, a recording in which errors are found is refused.
+    `smoothing` is for filters that have none. With `check`, a recording in which errors are found is refused.
     """
-    given("filter", filter, Filter)
+    chosen = given("filter", filter, Filter)
     if isinstance(log, Recording):
+        if smoothing is not None and chosen.smoothing is None and chosen.presliding is None:
+            filter = replace(chosen, smoothing=smoothing)
         return log.filtered(filter, check=check)
     if isinstance(log, list | tuple) and any(isinstance(part, Recording) for part in log):
-        return [as_log(part, filter if isinstance(part, Recording) else None, check=check) for part in log]
+        own = partial(as_log, smoothing=smoothing, check=check)
+        return [own(part, filter if isinstance(part, Recording) else None) for part in log]
     if filter is not None:
         raise ArgumentError("a filter is for recordings: of arrays, kinetree.identification.prepare makes samples")
     return log

@@ -98,6 +98,10 @@ class Validation(NamedTuple):
         names = ("rms", "relative", "before", "white", "p")
         return {"samples": self.size} | {name: getattr(self, name).tolist() for name in names}
 
+    def __repr__(self) -> str:
+        worst = f"relative residuals up to {self.relative.max(initial=0.0):.3g}"
+        return f"<Validation of {self.fit.base.robot.name!r}: {self.size} samples, {worst}>"
+
     def __str__(self) -> str:
         return str(self.table())
 
@@ -154,7 +158,7 @@ def validate(
     values = fit.estimates(consistent)
     rows = fit.rows.at(values)
     sums, old, kept, room = ResidualSums(fit.base.robot.nv, lags), np.zeros(fit.base.robot.nv), [], KEPT
-    for part in parts(as_log(log, filter)):
+    for part in parts(as_log(log, filter, smoothing=fit.base.smoothing)):
         sums.begin()
         motion = _compared(rows, part, values, sums, old, room)
         if len(motion.measured):
@@ -234,7 +238,7 @@ def cross_validate(
     >>> [float(one.relative.max().round(6)) for one in found]
     [0.0, 0.0]
     """
-    every = list(within(as_log(motions, filter)))
+    every = list(within(as_log(motions, filter, smoothing=choices.get("smoothing"))))
     if len(every) < 2:
         raise ArgumentError("cross-validation needs two motions or more: cut a long one in two")
     found = []

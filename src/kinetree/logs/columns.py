@@ -30,7 +30,7 @@ class Quantity(NamedTuple):
 QUANTITIES: Mapping[str, Quantity] = {
     "t": Quantity.of("t time time_s t_s timestamp __time", "s sec secs second seconds", "s"),
     "q": Quantity.of(
-        "q pos position positions theta",
+        "q pos position positions theta angle angles",
         "rad rads radian radians m meter meters metre metres -",
         "rad or m",
     ),

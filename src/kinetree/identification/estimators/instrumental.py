@@ -68,7 +68,8 @@ class Instrumental:
         """Return ``Zᵀ [Y τ Z]`` of each joint."""
         model = equations.model
         products = [np.zeros((len(columns), 2 * len(columns) + 1)) for columns in model.pattern]
-        for own, other in zip_longest(model.pieces(equations.log), model.pieces(as_log(self.motion, self.filter))):
+        instruments = as_log(self.motion, self.filter, smoothing=model.smoothing)
+        for own, other in zip_longest(model.pieces(equations.log), model.pieces(instruments)):
             if own is None or other is None or len(own.q) != len(other.q):
                 raise ArgumentError("instruments are a motion with the samples of the log, one for each")
             Y, tau = model.masked(own)
