@@ -8,8 +8,6 @@ import runpy
 from pathlib import Path
 from typing import Any
 
-from sphinx.util.logging import getLogger
-
 project = "kinetree"
 author = "The kinetree developers"
 copyright = f"2026, {author}"
@@ -68,6 +66,8 @@ def _link_the_table(app: Any, what: str, name: str, kind: type, options: Any, li
 
 def _check_the_table(app: Any, env: Any) -> None:
     """Warn of functions that have no entry in the reference."""
+    from sphinx.util.logging import getLogger  # the tests import this file without Sphinx
+
     for name in sorted(LINKED - set(env.domaindata["py"]["objects"])):
         getLogger(__name__).warning("%s has no entry in the reference", name)
 

@@ -150,7 +150,7 @@ def test_a_base_in_the_air_does_not_make_all_masses_zero() -> None:
 
 
 def test_few_samples_and_columns_without_numbers(arm: kt.Robot, log: Log) -> None:
-    with pytest.warns(LogWarning, match="5 samples are few beside"):
+    with pytest.warns(LogWarning, match="5 samples are too few for"):
         arm.identify(tuple(x[:5] for x in log), [])
     with pytest.raises(kt.ArgumentError, match="not finite at some sample"):
         arm.identify(log, {"own": lambda q, v, a: [1.0 / (v[0] - v[0]), 0.0]})
@@ -158,7 +158,7 @@ def test_few_samples_and_columns_without_numbers(arm: kt.Robot, log: Log) -> Non
         arm.identify(log, ["stribeck"], stribeck_speed=[0.0, 1.0])
     with pytest.raises(kt.ArgumentError, match="1 samples are too few for a payload"):
         arm.identify_payload(tuple(x[:1] for x in log), "link1")
-    with pytest.warns(LogWarning, match="8 samples are few"):
+    with pytest.warns(LogWarning, match="8 samples are too few"):
         arm.identify_payload(tuple(x[:8] for x in log), "link1")
     nan = (*log[:3], np.where(np.arange(200)[:, None] == 3, np.nan, log[3]))
     with pytest.raises(kt.ArgumentError, match=r"tau\[3, 0\] is not finite"):

@@ -123,7 +123,8 @@ class Findings(tuple[Finding, ...]):
         """
         if self.errors and check:
             what = "; ".join(map(str, self.errors))
-            raise ArgumentError(f"{name}: {what}; {hint}" if name else f"{what}; {hint}")
+            said = f"{what} {hint}" if what.endswith("?") else f"{what}; {hint}"
+            raise ArgumentError(f"{name}: {said}" if name else said)
         self.warn(name)
         return self
 

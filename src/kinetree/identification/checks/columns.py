@@ -127,10 +127,10 @@ class Mistakes:
                 break
             gain, ratio = float(np.exp(min(rise / count, 20.0))), 1.0 / reading.factor
             figures = {"residual_ratio": gain}
-            why = f"what is left of the forces is then {gain:.3g} times smaller"
+            why = f"the residuals are then {gain:.3g} times smaller"
             if reading.name == "force_unit":
                 figures["ratio"] = ratio
-                why = f"they are about {ratio:.2g} times as large as those of the other joints say"
+                why = f"they are about {float(f'{ratio:.2g}'):g} times as large as those of the other joints say"
             pairs = [(k,) for k in reading.joints] if reading.name == "force_sign" else [reading.joints]
             others = [other for _, other in rest]
             found += [self._finding(Reading(reading.name, own), why, others, figures) for own in pairs]

@@ -21,7 +21,7 @@ def few(factors: QRFactors | None) -> Iterator[Found]:
     """Yield that a joint has no more equations than parameters: its residuals then say nothing of its noise."""
     if factors is not None and factors.count <= (most := max(map(len, factors.pattern))):
         yield Found(
-            f"{factors.count} samples are few beside {most} parameters: noise and standard deviations are not told",
+            f"{factors.count} samples are too few for {most} parameters: noise and standard deviations are not known",
             (),
             {"samples": factors.count, "parameters": most},
         )
