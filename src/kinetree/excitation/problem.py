@@ -114,7 +114,8 @@ class Problem:
         """The distance from which on obstacles push, the median of free random configurations; 0 if none is known."""
         random = np.random.default_rng(0).uniform(-1.0, 1.0, (SAMPLES, self.robot.nv))
         found = np.zeros(0) if self.free is None else self.free(self.limits.middle + self.limits.half * random)
-        return float(np.median(found[found > 0])) if found.dtype.kind == "f" and (found > 0).any() else 0.0
+        known = found[(found > 0) & np.isfinite(found)] if found.dtype.kind == "f" else found[:0]
+        return float(np.median(known)) if len(known) else 0.0
 
     def collisions(self, q: Array) -> Array:
         """Return how near configurations are to collisions, which are at 1 (n, 1); (n, 0) if no distance is known."""
