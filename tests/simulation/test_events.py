@@ -406,10 +406,10 @@ def test_events_that_cannot_be() -> None:
         return r.simulate([1.0], steps=1, events=events, **options)
 
     for make, message in (
-        (lambda: kt.Event(lambda q: q[0]), "condition is a compiled function"),
-        (lambda: kt.Event(good, direction=2), "direction is −1, 0 or 1, not 2"),
+        (lambda: kt.Event(lambda q: q[0]), "condition takes a compiled function"),
+        (lambda: kt.Event(good, direction=2), "direction takes −1, 0 or 1, not 2"),
         (lambda: kt.Event(good, most=0), "most is 0, it must be an integer ≥ 1"),
-        (lambda: kt.Event(good, name=3), "an event's name is a text, not 3"),
+        (lambda: kt.Event(good, name=3), "name takes a text, not 3"),
         (lambda: kt.Event(good, stop="no"), "stop is 'no', it must be True or False"),
         (lambda: run([vector]), r"'vector': vector returns .* \(1,\): it must be one number"),
         (lambda: run([wide]), r"event 'wide': wide takes v of shape \(3,\), the simulation gives"),
