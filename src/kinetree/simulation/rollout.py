@@ -35,17 +35,8 @@ class _Turn(NamedTuple):
 class Rollout:
     """Many steps of n robots; what has been done is replaced at once, and fits together wherever Ctrl-C comes.
 
-    Attributes
-    ----------
-    step : Function
-        From what is carried and given to the next values of what is carried.
-    carried : dict of (n, size) array
-        Present values, replaced by those after the last piece.
-    given : mapping of (n, size) or (n, steps, size) array
-    records : mapping of (n, records, size) array
-        Where what is carried is written, every so many steps.
-    logs : dict of (n, records, size) array
-        The same of the last piece, for what is looked at after each piece and not kept.
+    What is carried (n, size) begins with `first`; what is given may have an axis of steps too. The step's outputs that
+    are `recorded` are written to the memory that `begin` is given; `logged` ones are those of the last piece.
     """
 
     def __init__(
