@@ -178,6 +178,14 @@ def test_a_zero_at_the_end_of_a_step_is_one_event() -> None:
     assert begun.events == ()
 
 
+def test_a_bound_simulation_begins_with_the_conditions_of_each_call() -> None:
+    """A ball that was below the ground when the simulation was made, and falls to it in another call."""
+    r, ground = single("ball"), kt.Event(condition("ball", "height"), name="ground")
+    fall = r.simulation([-1.0], duration=0.5, dt=0.01, integrator="rk4", events=[ground])
+    assert [event.time for event in fall([1.0]).events] == pytest.approx([np.sqrt(2 / G)], rel=0, abs=1e-10)
+    assert fall([-1.0]).events == fall([2.0]).events == ()
+
+
 def test_arguments_of_conditions_are_inputs() -> None:
     """One for each robot, or shared with the controller."""
     r = single("ball")
