@@ -14,7 +14,7 @@ from kinetree.constraints.inputs import ContactInputs
 from kinetree.errors import ArgumentError, unknown_name
 from kinetree.glossary.symbols import RANGES
 from kinetree.motions.trajectory import Trajectory
-from kinetree.signatures import told
+from kinetree.signatures import friendly_call_errors
 from kinetree.simulation.choices import Forces, by_name, chosen
 from kinetree.simulation.events import LOGS, History
 from kinetree.simulation.given import Start, arrays_of, as_given, contacts_of
@@ -223,7 +223,7 @@ class Simulation(Planned):
         """Return the motion from the states that it was made with."""
         return Run(self)(self)
 
-    @told
+    @friendly_call_errors
     def __call__(
         self,
         q: Any,
