@@ -13,6 +13,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from kinetree.errors import ArgumentError, listed, warn_user
+from kinetree.logs.samples import Samples
 from kinetree.robot import Robot
 from kinetree.validation import Array
 
@@ -161,28 +162,20 @@ REPEATED = 4
 """How often a force that is not quantised has one value at most."""
 
 
-class Recorded(NamedTuple):
-    """A recording at the joints: times (n,) or None, configurations (n, nq), forces (n, nv)."""
-
-    robot: Robot
-    t: Array | None
-    q: Array
-    tau: Array
-
-
-def time_unit(seen: Recorded) -> Iterator[Found]:
+def time_unit(seen: tuple[Robot, Samples]) -> Iterator[Found]:
     """Yield that samples are too far apart for seconds."""
-    if seen.t is not None and len(seen.t) > 1 and (step := float(np.median(np.diff(seen.t)))) > SLOW:
+    t = seen[1].t
+    if t is not None and len(t) > 1 and (step := float(np.median(np.diff(t)))) > SLOW:
         yield Found(f"samples are {step:g} s apart: is the time in seconds?", (), {"step_s": step})
 
 
-def saturated(seen: Recorded) -> Iterator[Found]:
+def saturated(seen: tuple[Robot, Samples]) -> Iterator[Found]:
     """Yield which forces are often the same at an end, while the robot moves."""
-    moves = np.append(np.diff(seen.q, axis=0).any(axis=1), True)
-    tau = seen.tau[moves]
-    parts = np.array([_at_an_end(x) for x in tau.T])
+    robot, motion = seen
+    moves = np.append(np.diff(motion.q, axis=0).any(axis=1), True)
+    parts = np.array([_at_an_end(x) for x in motion.tau[moves].T])
     text = "the forces of {} stay at their greatest or least value: is a sensor at its end?"
-    yield from of_joints(seen.robot.v_names, parts > SATURATED, text, part_of_samples=float(parts.max(initial=0.0)))
+    yield from of_joints(robot.v_names, parts > SATURATED, text, part_of_samples=float(parts.max(initial=0.0)))
 
 
 def _at_an_end(x: Array) -> float:
@@ -201,6 +194,6 @@ RECORDING_CHECKS = (
 )
 
 
-def check_recording(seen: Recorded) -> Findings:
-    """Return the findings of the checks of a recording."""
-    return made(RECORDING_CHECKS, "recording", seen)
+def check_recording(robot: Robot, motion: Samples) -> Findings:
+    """Return the findings of the checks of a motion as it was recorded."""
+    return made(RECORDING_CHECKS, "recording", (robot, motion))

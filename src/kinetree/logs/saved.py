@@ -19,10 +19,10 @@ from kinetree.functions import model_inputs
 from kinetree.functions.model_inputs import ModelInput
 from kinetree.integrators import StopReason
 from kinetree.logs.codecs.csv import Csv
-from kinetree.logs.codecs.npz import Npz
+from kinetree.logs.codecs.npz import LABELS, Npz
 from kinetree.logs.codecs.parquet import NOT_OURS, Parquet, check_installed
 from kinetree.logs.codecs.table import BESIDE, Table, in_blocks
-from kinetree.logs.columns import SAVED, Coordinates
+from kinetree.logs.columns import SAVED, Coordinates, some
 from kinetree.motions.states import Happened
 from kinetree.motions.trajectory import Trajectory
 from kinetree.output import check_output, whole_file
@@ -67,7 +67,7 @@ def save(self: Trajectory, path: str | PathLike[str]) -> None:
     name = fspath(path)
     check_output(name, None, tuple(FORMATS))
     suffix = Path(name).suffix.lower()
-    coordinates, lead = Coordinates(self.robot.q_names, self.robot.v_names), self.batch_shape
+    coordinates, lead = Coordinates.of(self.robot), self.batch_shape
     arrays = {"t": self.t, **{x: getattr(self, x) for x in self.recorded if x != "f" or suffix == ".npz"}}
     names, extra = {x: coordinates.columns(x) for x in arrays}, packed(self)
     if suffix == ".npz":
@@ -122,12 +122,12 @@ def load(path: str | PathLike[str], robot: Robot | Mechanism) -> Trajectory:
     robot = getattr(robot, "tree", robot)
     if not isinstance(robot, Robot):
         raise ArgumentError(f"load takes the path and the robot; {type(robot).__name__} was given for the robot")
-    name, coordinates = fspath(path), Coordinates(robot.q_names, robot.v_names)
+    name, coordinates = fspath(path), Coordinates.of(robot)
     suffix = Path(name).suffix.lower()
     if suffix not in FORMATS:
         raise ArgumentError(f"cannot tell the format of {name!r}: it must end in {', '.join(FORMATS)}")
     with FORMATS[suffix].open(Path(name)) as table:
-        read = table.saved(coordinates) if isinstance(table, Npz) else _columns(table, coordinates)
+        read = _arrays(table, coordinates) if isinstance(table, Npz) else _columns(table, coordinates)
     missing = [x for x in ("t", "q", "v") if x not in read]
     if missing:
         others = f"; columns that hold no numbers: {table.unread}" if table.unread else ""
@@ -156,7 +156,7 @@ def write_blocks(
 
 def labels(coordinates: Coordinates) -> dict[str, Any]:
     """Return the arrays by which an archive says whose motion it has."""
-    return {"q_names": np.array(coordinates.q), "v_names": np.array(coordinates.v)}
+    return dict(zip(LABELS, (coordinates.q, coordinates.v), strict=True))
 
 
 def _check_table(arrays: Mapping[str, Array], lead: tuple[int, ...]) -> None:
@@ -168,12 +168,19 @@ def _check_table(arrays: Mapping[str, Array], lead: tuple[int, ...]) -> None:
             raise ArgumentError(f"{x} holds a number that is not finite (NaN or inf), which a CSV cannot: save an .npz")
 
 
+def _arrays(table: Npz, coordinates: Coordinates) -> Read:
+    """Return the arrays of an archive, of any batch; `FormatError` if they are another robot's."""
+    for key, expected in labels(coordinates).items():
+        if (found := table.labels.get(key, expected)) != expected:
+            what = f"{key!r} are those of another robot: {some(found)}; expected {some(expected)}"
+            raise FormatError(f"{table.name}: {what}")
+    return table.arrays(("t", *SAVED, "f", *BESIDE))
+
+
 def _columns(table: Table, coordinates: Coordinates) -> Read:
     """Return the arrays of a table of columns, of a batch where its metadata say so."""
     table.understood(coordinates, SAVED)
-    parts = list(table.blocks() if isinstance(table, Csv) else table.numbers())
-    if not parts:
-        raise FormatError(f"{table.name}: there are no rows")
+    parts = list(table.blocks(missing="refused" if isinstance(table, Csv) else "kept"))
     arrays: Read = {x: np.concatenate([part[x] for part in parts]) for x in parts[0]}
     extra, rows = table.extra(), len(arrays["q"])
     shape = extra.pop("batch_shape", np.zeros(0, dtype=np.int64))
