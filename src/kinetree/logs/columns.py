@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
@@ -185,13 +185,20 @@ def _plain(unit: str) -> str:
     return re.sub(r"[\s^*·]", "", unit.lower().replace("²", "2").replace("⁻", "-").replace("¹", "1"))
 
 
-MARKS = "._/ :"
-"""What may stand between a word and a name."""
+Tokens = tuple[str, ...]
+"""The words and the numbers of a name, in lower case: of "joint_2.velocity" joint, 2 and velocity."""
+
+
+def tokens(name: str) -> Tokens:
+    """Return the words and the numbers of a name, whatever is between them."""
+    return tuple(re.findall(r"\d+|[^\W\d_]+", name.lower()))
+
 
 COMPONENTS = {"f": ("f", ("force",)), "n": ("ntm", ("torque", "moment"))}
 """How the forces and the moments of a wrench may be called: by letters, and by words before the axis."""
 
-_NUMBER = r"\[?(?::, )?(?P<number>\d+)\]?"
+JOINT = (("joint",), ("axis",), ("j",), ("a",))
+"""What may stand before the number of a joint."""
 
 
 class Number(NamedTuple):
@@ -218,53 +225,52 @@ class Spellings:
 
     def __init__(self, coordinates: Coordinates, quantities: Sequence[str]) -> None:
         self.coordinates, self.quantities = coordinates, quantities
-        self._quantity = {word: x for x in quantities for word in QUANTITIES[x].words}
-        word = "|".join(sorted(self._quantity, key=len, reverse=True))
-        self._numbered = re.compile(rf"(?P<joint>joint[ _]?)?(?P<word>{word})[._ ]?{_NUMBER}")
-        self._numbered_joint = re.compile(
-            rf"(?:(?P<before>{word})[._/: ])?(?P<joint>joint|axis|j|a)[ _]?{_NUMBER}(?:[._/: ](?P<after>{word}))?"
-        )
+        self._words = {tokens(word): x for x in quantities for word in QUANTITIES[x].words}
         no_motion = "desired|target|reference|ref|command|cmd|error" + "|effort|torque|tau" * ("tau" not in quantities)
         self._not_measured = re.compile(rf"(?:^|[/._])(?:{no_motion})[/._]")
-        self._plain = {coordinates.call(slot): slot for slot in coordinates.slots(*quantities)}
-        self._worded: defaultdict[tuple[str, str], set[Slot]] = defaultdict(set)
-        self._bare: defaultdict[str, set[Slot]] = defaultdict(set)
-        for slot in self._plain.values():
+        self._exact: dict[str, Slot] = {}
+        self._worded: defaultdict[Tokens, set[Slot]] = defaultdict(set)
+        self._bare: defaultdict[Tokens, set[Slot]] = defaultdict(set)
+        for slot in coordinates.slots(*quantities):
             beside, alone = self._called(slot)
-            for name in beside:
-                self._worded[slot[0], name].add(slot)
+            for word in (word for word, x in self._words.items() if x == slot[0]):
+                for name in beside:
+                    self._worded[word + name].add(slot)
+                    self._worded[name + word].add(slot)
             for name in alone:
                 self._bare[name].add(slot)
-        for name in QUANTITIES["t"].words:
-            self._bare[name] = {("t", 0)} | (self._bare[name] if name != "t" else set())
+        for word in QUANTITIES["t"].words:
+            self._bare[tokens(word)].add(("t", 0))
+        self._exact |= {coordinates.call(slot): slot for slot in coordinates.slots(*quantities, "t")}
 
-    def _called(self, slot: Slot) -> tuple[set[str], set[str]]:
+    def _called(self, slot: Slot) -> tuple[set[Tokens], set[Tokens]]:
         """Return how an entry may be called beside a word for its quantity, and by itself."""
         x, index = slot
         name, base = self.coordinates.names(x)[index], self.coordinates.of_base(x)
-        names, alone = {name}, set()
+        names, alone = {tokens(name)}, set[Tokens]()
         if x == "wrench":
-            frame, axis = name[:-3], name[-1]
-            letters, words = COMPONENTS[name[-2]]
-            names |= {f"{frame}{mark}{letter}{axis}" for mark, letter in product(MARKS, letters)}
-            for mark, word in product(MARKS, words):
-                names |= {f"{frame}{mark}{between}{word}{mark}{axis}" for between in ("", f"wrench{mark}")}
+            frame, (letters, words), axis = tokens(name[:-3]), COMPONENTS[name[-2]], name[-1]
+            names = {(*frame, letter + axis) for letter in letters}
+            names |= {(*frame, *between, word, axis) for word in words for between in ((), ("wrench",))}
             return names, names
         if index in base:
-            name = BASE[x][index - base[0]]
-            names |= {f"{joint}{mark}{name}" for joint in ("base", self.coordinates.base) for mark in MARKS}
-            alone = {f"{word}.{name}" for word in QUANTITIES[x].words}
-        if x == "q" or (x == "v" and not names & {*self.coordinates.q}):
-            alone |= {*names, name}
-        return names, alone
+            end = BASE[x][index - base[0]]
+            names.add(("base", end))
+            alone.add((end,))
+            self._exact |= {f"{word}.{end}": slot for word in QUANTITIES[x].words}
+        return names, alone | names if x == "q" or (x == "v" and name not in self.coordinates.q) else set()
 
-    def known(self, slots: set[Slot]) -> list[str]:
-        """Return the ways to write some entries."""
-        pairs = [
-            (word, name) for (x, name), held in self._worded.items() if held & slots for word in QUANTITIES[x].words
-        ]
-        bare = [name for name, held in self._bare.items() if held & slots]
-        return bare + [mark.join(pair) for a, b in pairs for pair in ((a, b), (b, a)) for mark in MARKS]
+    def known(self, slots: Iterable[Slot]) -> list[str]:
+        """Return usual ways to write some entries."""
+        named = [(x, self.coordinates.names(x)[k]) for x, k in slots]
+        with_words = (
+            f"{a}{mark}{b}"
+            for x, name in named
+            for w in QUANTITIES[x].words
+            for a, b in ((w, name), (name, w))
+            for mark in "._/ "
+        )
+        return [*(name for x, name in named if x == "q"), *with_words]
 
     def column(self, name: str) -> Column:
         """Return the part of a name that matters: the whole, or all but its unit if that is the SI's."""
@@ -275,8 +281,11 @@ class Spellings:
         found, number = self._read(bare)
         quantity = min(found)[0] if found else number.quantity if number else None
         mistaken = None if quantity is None or is_si(unit, quantity) else quantity
-        if mistaken or not (found or number):
-            found, number = set(), self._number_in(bare, unit)  # the unit says what "A1 [rad]" is
+        if mistaken or not (found or number):  # the unit says what "A1 [rad]" is
+            *joint, k = tokens(bare) or ("",)
+            x = next((x for x in self.quantities if x != "wrench" and is_si(unit, x)), None)
+            of_axis = x is not None and tuple(joint) in JOINT and k.isdigit()
+            found, number = set(), Number(x, int(k), True) if of_axis else None
         return Column(name, unit, found, number, mistaken)
 
     def _read(self, name: str) -> tuple[set[Slot], Number | None]:
@@ -284,9 +293,15 @@ class Spellings:
 
         If it means nothing as a whole, that is what follows ``actual_`` or a part of a path, with a word in it.
         """
+        if name in self._exact:
+            return {self._exact[name]}, self._number_in(tokens(name))
         for tail in self._tails(name):
-            number = self._number_in(tail)
-            if (found := self._find(tail, bare=tail == name)) or (number and (number.worded or tail == name)):
+            own, whole = tokens(tail), tail == name
+            found, number = (
+                self._worded.get(own, set()) | (self._bare.get(own, set()) if whole else set()),
+                self._number_in(own),
+            )
+            if found or (number and (number.worded or whole)):
                 return found, number
         return set(), None
 
@@ -299,38 +314,17 @@ class Spellings:
             if tail.lower().startswith("actual_"):
                 yield tail[len("actual_") :]
 
-    def _find(self, name: str, *, bare: bool) -> set[Slot]:
-        """Return what a name means that is plain, or has a word in it before or after an entry's; or is `bare`."""
-        for spelled in (name, name.lower()):
-            if spelled in self._plain:
-                return {self._plain[spelled]}
-            found = set(self._bare.get(spelled, ())) if bare else set()
-            for k in (k for k, mark in enumerate(spelled) if mark in MARKS):
-                for word, rest in ((spelled[:k], spelled[k + 1 :]), (spelled[k + 1 :], spelled[:k])):
-                    found |= self._worded.get((self._quantity.get(word.lower(), ""), rest), set())
-            if found:
-                return found
-        return set()
-
-    def _number_in(self, name: str, unit: str | None = None) -> Number | None:
-        """Return the number in a name like ``q_2``, ``vel[2]``, ``joint2``, ``joint_2.velocity``, ``J2 torque``.
-
-        Of a single entry the word is enough. With a unit, that of an axis whose quantity it tells: ``A1``, ``axis 1``.
-        """
-        name = name.lower()
-        if unit is None:
-            x = self._quantity.get(name)
-            if x is not None and len(self.coordinates.names(x)) == 1:
-                return Number(x, 0, of_joint=False, worded=False)
-            if match := self._numbered.fullmatch(name):
-                return Number(self._quantity[match["word"]], int(match["number"]), match["joint"] is not None)
-        match = self._numbered_joint.fullmatch(name)
-        if match is None or (match["before"] and match["after"]):
+    def _number_in(self, name: Tokens) -> Number | None:
+        """Return the number in ``q_2``, ``vel[2]``, ``joint2``, ``joint_2.velocity``, ``J2 torque``; ``q`` for one."""
+        if name in self._words and len(self.coordinates.names(self._words[name])) == 1:
+            return Number(self._words[name], 0, of_joint=False, worded=False)
+        at = [k for k, token in enumerate(name) if token.isdigit()]
+        if len(at) != 1:
             return None
-        word = match["before"] or match["after"]
-        if word:
-            return None if unit is not None else Number(self._quantity[word], int(match["number"]), True)
-        if unit is None:  # a letter and a number may be anything
-            return Number("q", int(match["number"]), True, False) if match["joint"] == "joint" else None
-        from_unit = (x for x in self.quantities if x != "wrench" and is_si(unit, x))
-        return next((Number(x, int(match["number"]), True) for x in from_unit), None)
+        before, number, after = name[: at[0]], int(name[at[0]]), name[at[0] + 1 :]
+        if before == ("joint",) and not after:
+            return Number("q", number, of_joint=True, worded=False)  # any other letter and a number may be anything
+        for joint, (word, x) in product(((), *JOINT), self._words.items()):
+            if (before, after) in ((joint + word, ()), (word + joint, ()), (joint or ("",), word)):
+                return Number(x, number, of_joint=bool(joint))
+        return None

@@ -207,7 +207,7 @@ def _check(layout: Layout, columns: Sequence[Column], spellings: Spellings) -> N
         if x == "q" and missing == base:
             rest = without_base(coordinates) + not_understood(layout.ignored, coordinates)
             raise FormatError(f"the header has no columns of the floating base.{rest}")
-        rest = not_understood(layout.ignored, coordinates, spellings.known({*missing}))
+        rest = not_understood(layout.ignored, coordinates, spellings.known(missing))
         raise FormatError(f"the header lacks {some([*map(coordinates.call, missing)], 4)}.{rest} {expected}.")
     held = layout.groups.keys()
     for lacks, what in (

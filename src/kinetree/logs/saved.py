@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
-from functools import partial
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,10 +34,13 @@ if TYPE_CHECKING:
 Read = dict[str, Any]
 """What a file holds: t, q, v, a, tau, f as arrays, or some of these, and what is not a column."""
 
-_OF_JOINTS = (model_inputs.joint_damping, model_inputs.joint_friction, model_inputs.joint_armature)
-INPUTS = {x.kind: x for x in (model_inputs.gravity, *_OF_JOINTS)}
-AT_FRAMES = {"inertia": model_inputs.body_inertia, "payload": model_inputs.payload}
+_AT = {"inertia": model_inputs.body_inertia("…"), "payload": model_inputs.payload("…")}
+_OF_ROBOT = (model_inputs.gravity, model_inputs.joint_damping, model_inputs.joint_friction, model_inputs.joint_armature)
+INPUTS = {x.kind: x for x in _OF_ROBOT} | _AT
 """The numbers of a robot by their kinds."""
+
+EVENTS = ("event_times", "event_names", "event_robots", "event_q", "event_v")
+GIVEN = ("input_names", "input_kinds", "input_frames")
 
 FORMATS: dict[str, type[Table]] = {".npz": Npz, ".csv": Csv, ".parquet": Parquet}
 
@@ -206,15 +208,13 @@ def packed(trajectory: Trajectory) -> dict[str, Any]:
     found: dict[str, Any] = {"stopped_at": trajectory.stopped_at}
     found["reasons"] = np.array(reasons, np.str_).reshape(trajectory.batch_shape)
     if events := [e for e in trajectory.events if isinstance(e, Happened)]:
-        columns = ("event_times", "event_names", "event_robots", "event_q", "event_v")
-        found |= zip(columns, zip(*events, strict=True), strict=True)
+        found |= zip(EVENTS, zip(*events, strict=True), strict=True)
     if counts := trajectory.counts:
         found |= {"count_names": list(counts), "counts": np.stack(list(counts.values()))}
     if given := trajectory.inputs:
         rows = max(x.shape[-2] for x in given.values())
         wide = [np.broadcast_to(x, (*trajectory.batch_shape, rows, x.shape[-1])) for x in given.values()]
-        texts = zip(*((x.name, x.kind, x.frame) for x in given), strict=True)
-        found |= zip(("input_names", "input_kinds", "input_frames"), texts, strict=True)
+        found |= zip(GIVEN, zip(*((x.name, x.kind, x.frame) for x in given), strict=True), strict=True)
         found["inputs"] = np.concatenate(wide, axis=-1)
     types = {str: np.str_, int: np.int64}
     return {x: np.array(y, types.get(BESIDE[x].kind)) for x, y in found.items()}
@@ -222,64 +222,56 @@ def packed(trajectory: Trajectory) -> dict[str, Any]:
 
 def unpacked(name: str, arrays: Mapping[str, Any], robot: Robot, lead: tuple[int, ...], samples: int) -> dict[str, Any]:
     """Return the arguments of `Trajectory` in these arrays of a file; `FormatError` where they are not such."""
-    found: dict[str, Any] = {x: arrays[x] for x in ("stopped_at",) if x in arrays}
     sizes = {"lead": lead, "robot": (len(lead),), "q": (robot.nq,), "v": (robot.nv,), "rows": (samples,)}
     for x, array in arrays.items():
         sizes.setdefault(BESIDE[x].axes.split()[0], np.shape(np.atleast_1d(array))[:1])
-    of = partial(_checked, name, arrays, sizes)
+
+    def of(*keys: str) -> Iterator[Any]:
+        for key in keys:
+            held, about = arrays.get(key), BESIDE[key]
+            shape = tuple(n for axis in about.axes.split() for n in sizes.get(axis, (0,)))
+            if held is None or held.shape != shape:
+                raise FormatError(f"{name}: {key!r} has shape {getattr(held, 'shape', None)}; {shape} is expected")
+            if about.finite and about.kind is not str and not np.isfinite(held).all():
+                raise FormatError(f"{name}: {key!r} holds a number that is not finite (NaN or inf)")
+            yield held
+
+    found: dict[str, Any] = {x: arrays[x] for x in ("stopped_at",) if x in arrays}
     if "reasons" in arrays:
         reasons = [StopReason.of(str(reason)) for reason in arrays["reasons"].ravel()]
         found["reasons"] = np.array(reasons, dtype=object).reshape(arrays["reasons"].shape)
     if "events" in sizes:
-        times, names, robots, q, v = (of(f"event_{x}") for x in ("times", "names", "robots", "q", "v"))
+        times, names, robots, q, v = of(*EVENTS)
         if (robots != np.floor(robots)).any() or not ((robots >= 0) & (robots < np.array(lead))).all():
             raise FormatError(f"{name}: 'event_robots' are no robots of a batch {lead}")
         events = zip(times.astype(float).tolist(), names.tolist(), robots.astype(int).tolist(), q, v, strict=True)
         found["events"] = tuple(Happened(t, x, tuple(at), *state) for t, x, at, *state in events)
     if "counts" in sizes:
-        found["counts"] = dict(zip(of("count_names").tolist(), of("counts"), strict=True))
+        names, counts = of("count_names", "counts")
+        found["counts"] = dict(zip(names.tolist(), counts, strict=True))
     if "given" in sizes or "inputs" in arrays:
-        found["inputs"] = _inputs(name, arrays, robot, sizes, of)
+        made = _inputs(name, robot, *(x.tolist() for x in of(*GIVEN)))
+        widths = [math.prod(x.port(robot.model).shape) for x in made]
+        sizes["values"] = (sum(widths),)
+        if np.shape(arrays.get("inputs", ()))[-2:-1] == (1,):
+            sizes["rows"] = (1,)
+        (values,) = of("inputs")
+        found["inputs"] = dict(
+            zip(made, np.split(values, np.cumsum(widths)[:-1], axis=-1), strict=False)
+        )  # of none, one
     return found
 
 
-def _inputs(
-    name: str,
-    arrays: Mapping[str, Any],
-    robot: Robot,
-    sizes: dict[str, tuple[int, ...]],
-    of: Callable[[str], Any],
-) -> dict[ModelInput, Any]:
+def _inputs(name: str, robot: Robot, names: list[str], kinds: list[str], frames: list[str]) -> list[ModelInput]:
     """Return the numbers of the robot that were given to a simulation."""
-    columns = [of(f"input_{x}").tolist() for x in ("names", "kinds", "frames")]
+    for kind, frame in zip(kinds, frames, strict=True):
+        if kind not in INPUTS or (kind in _AT) != bool(frame):
+            raise FormatError(f"{name}: 'input_kinds' holds {kind!r}; there are {', '.join(INPUTS)}")
+    if len({"q", "v", *names}) < 2 + len(names) or not all(map(str.isidentifier, names)):
+        raise FormatError(f"{name}: 'input_names' are no names of arguments, each another one: {names}")
+    made = [replace(INPUTS[kind], name=x, frame=at) for x, kind, at in zip(names, kinds, frames, strict=True)]
     try:
-        made = tuple(map(_input, *columns))
         model_inputs.check_inputs(robot.model, made)
     except (ArgumentError, ModelError) as error:
         raise FormatError(f"{name}: {error}") from None
-    if len({"q", "v", *columns[0]}) < 2 + len(made) or not all(map(str.isidentifier, columns[0])):
-        raise FormatError(f"{name}: 'input_names' are no names of arguments, each another one: {columns[0]}")
-    widths = [math.prod(x.port(robot.model).shape) for x in made]
-    sizes["values"] = (sum(widths),)
-    if np.shape(arrays.get("inputs", ()))[-2:-1] == (1,):
-        sizes["rows"] = (1,)
-    return dict(zip(made, np.split(of("inputs"), np.cumsum(widths)[:-1], axis=-1), strict=False))  # of none, one
-
-
-def _input(name: str, kind: str, frame: str) -> ModelInput:
-    if kind in AT_FRAMES:
-        return AT_FRAMES[kind](frame, name)
-    if kind not in INPUTS or frame:
-        raise ArgumentError(f"'input_kinds' holds {kind!r}; there are {', '.join((*INPUTS, *AT_FRAMES))}")
-    return replace(INPUTS[kind], name=name)
-
-
-def _checked(name: str, arrays: Mapping[str, Any], sizes: Mapping[str, tuple[int, ...]], key: str) -> Any:
-    """Return an array of a file; `FormatError` if there is none, or it is not what `BESIDE` says."""
-    held, about = arrays.get(key), BESIDE[key]
-    shape = tuple(n for axis in about.axes.split() for n in sizes.get(axis, (0,)))
-    if held is None or held.shape != shape:
-        raise FormatError(f"{name}: {key!r} has shape {getattr(held, 'shape', None)}; {shape} is expected")
-    if about.finite and about.kind is not str and not np.isfinite(held).all():
-        raise FormatError(f"{name}: {key!r} holds a number that is not finite (NaN or inf)")
-    return held
+    return made

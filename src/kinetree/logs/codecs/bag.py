@@ -54,8 +54,8 @@ class Bag(Table):
         for k, topic in enumerate(self._wrenches):
             if topic in self._wrenches[:k]:
                 raise ArgumentError(f"{self.name}: {topic} is the wrench of two frames")
-        self._joints = Series(2 * len(self._wanted))
-        self._others = {x: Series(7 if x == self._odometry else 6) for x in (self._odometry, *self._wrenches) if x}
+        self._others = [x for x in (self._odometry, *self._wrenches) if x]
+        self._held: dict[str, list[tuple[int, list[float]]]] = {x: [] for x in (self._topic, *self._others)}
         self._places: dict[tuple[str, ...], list[int] | None] = {}
         self._skipped, self._alone = 0, 0
         self._begin: int | None = None
@@ -143,8 +143,8 @@ class Bag(Table):
     def rows(self, columns: Sequence[int]) -> Iterator[Array]:
         """See `Table`."""
         for done, topic, stamp, message in self._messages(self._topic, *self._others):
-            self.progress, series = done, self._others.get(topic, self._joints)
-            last = series.stamps[-1] if topic in self._others and series.stamps else stamp - 1
+            self.progress, held = done, self._held[topic]
+            last = held[-1][0] if topic in self._others and held else stamp - 1
             if stamp < last:
                 raise FormatError(f"{self.name}: time goes back in {topic}, by {(last - stamp) * 1e-9:g} s")
             if stamp == last:
@@ -152,9 +152,8 @@ class Bag(Table):
             if (row := self._row(topic, message)) is None:
                 self._skipped += 1
                 continue
-            series.stamps.append(stamp)
-            series.rows.append(row)
-            if series is self._joints and len(series.rows) % ROWS == ROWS - 1:
+            held.append((stamp, row))
+            if topic == self._topic and len(held) % ROWS == ROWS - 1:
                 yield from (matrix[:, columns] for matrix in self._flush(whole=False))
         yield from (matrix[:, columns] for matrix in self._flush(whole=True))
         if self._begin is None:
@@ -162,7 +161,7 @@ class Bag(Table):
         if self._skipped:
             self.notes.append(f"{self._skipped} messages of {self._topic} without all joints are left out")
         if self._alone:
-            names = some(list(self._others))
+            names = some(self._others)
             self.notes.append(f"{self._alone} samples without messages of {names} before and after are left out")
 
     def _row(self, topic: str, message: Any) -> list[float] | None:
@@ -172,7 +171,7 @@ class Bag(Table):
                 return None
             return [x for values in (message.position, message.effort) for x in _picked(values, at)]
         if topic == self._odometry:
-            if not self._others[topic].rows and self._begin is None:
+            if not self._held[topic] and self._begin is None:
                 self._check_child(str(message.child_frame_id))
             pose = message.pose.pose
             return [*_entries(pose.position, "xyz"), *_entries(pose.orientation, "xyzw")]
@@ -194,7 +193,7 @@ class Bag(Table):
         """Return the error that says why there is no sample."""
         wanted, places = self._wanted, self._places
         if any(at is not None for at in places.values()):
-            return FormatError(f"{self.name}: no joint states are at the times of {some(list(self._others))}")
+            return FormatError(f"{self.name}: no joint states are at the times of {some(self._others)}")
         missing = [x for x in wanted if not any(x in names for names in places)]
         why = f"none has {some(missing)}" if missing else "none has all joints at once"
         there = some(sorted({x for names in places for x in names})) or "no messages"
@@ -204,12 +203,14 @@ class Bag(Table):
 
     def _flush(self, *, whole: bool) -> Iterator[Array]:
         """Yield the rows for which all other messages are there; drop what is not needed any more."""
-        t, rows = self._joints.arrays()
-        others = {topic: series.arrays() for topic, series in self._others.items()}
-        ends = [int(when[-2]) if len(when) > 1 else -1 for when, _ in others.values()]  # cubics need two after
+        (t, rows), *others = (
+            (np.array([t for t, _ in held], np.int64), np.array([x for _, x in held], float))
+            for held in self._held.values()
+        )
+        ends = [int(when[-2]) if len(when) > 1 else -1 for when, _ in others]  # a cubic needs two messages after
         count = len(t) if whole or not others else int(np.count_nonzero(np.cumsum(t > min(ends)) == 0))
-        self._joints.forget(count)
-        within = np.logical_and.reduce([surrounded(x, t[:count]) for x, _ in others.values()], initial=True)
+        del self._held[self._topic][:count]
+        within = np.logical_and.reduce([surrounded(x, t[:count]) for x, _ in others], initial=True)
         within = np.broadcast_to(within, count)
         self._alone += int(np.count_nonzero(~within))
         t, rows = t[:count][within], rows[:count][within]
@@ -220,12 +221,12 @@ class Bag(Table):
         q = np.tile(self._robot.neutral(), (len(t), 1))
         q[:, self._coordinates.of_joints("q")] = rows[:, :n]
         if self._odometry:
-            q[:, base] = poses_at(self._robot, base, t, *others[self._odometry])
-        wrenches = [linear(t, *others[topic]) for topic in self._wrenches]
+            q[:, base] = poses_at(self._robot, base, t, *others[0])
+        wrenches = [linear(t, *other) for other in others[bool(self._odometry) :]]
         yield np.hstack([(t - self._begin)[:, None] * 1e-9, q, rows[:, n:] if self._effort else q[:, :0], *wrenches])
-        for series, (when, _) in zip(self._others.values(), others.values(), strict=True):
+        for topic, (when, _) in zip(self._others, others, strict=True):
             before = int(np.searchsorted(when, t[-1])) - 2 * WINDOW
-            series.forget(int(np.searchsorted(series.stamps, when[max(before, 0)])))
+            del self._held[topic][: max(before, 0)]
 
 
 def _entries(vector: Any, axes: str) -> list[float]:
@@ -235,23 +236,6 @@ def _entries(vector: Any, axes: str) -> list[float]:
 def _picked(values: Array, at: list[int]) -> list[float]:
     """Return some entries, NaN where there are none at all."""
     return [float(values[k]) for k in at] if len(values) > max(at, default=-1) else [float("nan")] * len(at)
-
-
-class Series:
-    """Stamped rows of numbers that come one after the other."""
-
-    def __init__(self, width: int) -> None:
-        self._width = width
-        self.stamps: list[int] = []
-        self.rows: list[list[float]] = []
-
-    def arrays(self) -> tuple[NDArrayInt, Array]:
-        """Return stamps (n,) in ns, and rows (n, k)."""
-        return np.array(self.stamps, np.int64), np.array(self.rows, float).reshape(len(self.rows), self._width)
-
-    def forget(self, count: int) -> None:
-        """Drop the first rows."""
-        del self.stamps[: max(count, 0)], self.rows[: max(count, 0)]
 
 
 def surrounded(when: NDArrayInt, t: NDArrayInt) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -22,25 +22,6 @@ WIDEST = 10_000
 """Columns that an array has at most."""
 
 
-class Head(NamedTuple):
-    """An array as its header describes it."""
-
-    key: str
-    shape: tuple[int, ...]
-    dtype: Any
-    columns_first: bool
-
-    @classmethod
-    def read(cls, key: str, stream: Any) -> Head:
-        """Return shape, order and dtype from the header of an array, and leave the stream behind it."""
-        old = np.lib.format.read_magic(stream) == (1, 0)
-        read = np.lib.format.read_array_header_1_0 if old else np.lib.format.read_array_header_2_0
-        shape, columns_first, dtype = read(stream)
-        if dtype.hasobject:
-            raise ValueError(f"the array {key!r} holds Python objects")
-        return cls(key, shape, dtype, columns_first)
-
-
 class Npz(Table):
     """An archive, of whose arrays the columns go by number, ``q[:, 3]``, or by the labels that are there."""
 
@@ -52,21 +33,20 @@ class Npz(Table):
         with self.reading():
             self._archive = np.load(stream, allow_pickle=False)
             self.check_size(stream, sum(member.file_size for member in self._archive.zip.infolist()))
-            self._heads = [self._open(key)[0] for key in self._archive.files]
-            there = [head.key for head in self._heads]
-            self.labels = {key: tuple(map(str, self._archive[key].ravel())) for key in LABELS if key in there}
-        columns = [
-            (head, name) for head in self._heads if head.key not in {*LABELS, *BESIDE} for name in self._names_of(head)
+            self._heads = {key: self._open(key)[1:3] for key in self._archive.files}
+            self.labels = {key: tuple(map(str, self._archive[key].ravel())) for key in LABELS if key in self._heads}
+        self._columns = [
+            (key, name) for key in self._heads if key not in {*LABELS, *BESIDE} for name in self._names_of(key)
         ]
-        self._arrays, self.names = [head for head, _ in columns], tuple(name for _, name in columns)
+        self.names = tuple(name for _, name in self._columns)
 
-    def _names_of(self, head: Head) -> Iterable[str]:
+    def _names_of(self, key: str) -> Iterable[str]:
         """Return what the columns of an array are called."""
-        key, width = head.key, math.prod(head.shape[1:])
-        if key not in WORDS or len(head.shape) == 1 or (WORDS[key] == "t" and head.shape[1:] == (1,)):
+        shape, width = self._heads[key][0], math.prod(self._heads[key][0][1:])
+        if key not in WORDS or len(shape) == 1 or (WORDS[key] == "t" and shape[1:] == (1,)):
             return (key,)
-        if not head.shape or not 0 < width <= WIDEST:
-            return (f"{key} {head.shape}",)
+        if not shape or not 0 < width <= WIDEST:
+            return (f"{key} {shape}",)
         labels = self.labels.get("q_names" if WORDS[key] == "q" else "v_names", ())
         return (f"{key}.{x}" for x in labels) if len(labels) == width else (f"{key}[:, {k}]" for k in range(width))
 
@@ -75,14 +55,13 @@ class Npz(Table):
         try:
             return super().layout_of(coordinates, quantities)
         except FormatError as error:
-            there = some([f"{head.key} {head.shape}" for head in self._heads])
+            there = some([f"{key} {shape}" for key, (shape, _) in self._heads.items()])
             raise FormatError(f"{str(error).rstrip('.')}; the archive has {there or 'no arrays'}") from None
 
     def arrays(self, keys: Iterable[str]) -> dict[str, Any]:
         """Return the arrays of these names that are there, of numbers, or of texts where these are expected."""
-        there = {head.key for head in self._heads}
         with self.reading():
-            found = {key: self._archive[key] for key in keys if key in there}
+            found = {key: self._archive[key] for key in keys if key in self._heads}
         for key, array in found.items():
             texts = key in BESIDE and BESIDE[key].kind is str
             self._check_type(key, array.dtype, "U" if texts else "fiu", "texts" if texts else "real numbers")
@@ -94,15 +73,15 @@ class Npz(Table):
 
     def rows(self, columns: Sequence[int]) -> Iterator[Array]:
         """See `Table`; `FormatError` for arrays that are no numbers, or differ in length."""
-        heads = {self._arrays[k].key: self._arrays[k] for k in columns}
-        lengths = {key: head.shape[0] for key, head in heads.items()}
-        for key, head in heads.items():
-            self._check_type(key, head.dtype, "fiu", "real numbers")
+        keys = list(dict.fromkeys(self._columns[k][0] for k in columns))
+        lengths = {key: self._heads[key][0][0] for key in keys}
+        for key in keys:
+            self._check_type(key, self._heads[key][1], "fiu", "real numbers")
         if len({*lengths.values()}) > 1:
             raise FormatError(f"{self.name}: the arrays differ in length: {lengths}")
-        own = [k for key in heads for k, head in enumerate(self._arrays) if head.key == key]
+        own = [k for key in keys for k, column in enumerate(self._columns) if column[0] == key]
         order = [own.index(k) for k in columns]
-        readers, length = [self._rows(head) for head in heads.values()], max(lengths.values(), default=0)
+        readers, length = [self._rows(key) for key in keys], max(lengths.values(), default=0)
         for first in range(0, length, ROWS):
             with self.reading():
                 parts = [np.asarray(next(rows), float) for rows in readers]
@@ -113,28 +92,31 @@ class Npz(Table):
         if dtype.kind not in kinds:
             raise FormatError(f"{self.name}: the array {key!r} has the type {dtype}: expected {expected}")
 
-    def _open(self, key: str) -> tuple[Head, Any]:
-        """Return the header of an array, and the stream behind it."""
+    def _open(self, key: str) -> tuple[Any, tuple[int, ...], Any, bool]:
+        """Return an array as a stream behind its header, with its shape, type, and whether columns come first."""
         files = self._archive.zip
         stream = files.open(key if key in files.namelist() else f"{key}.npy")
-        return Head.read(key, stream), stream
+        old = np.lib.format.read_magic(stream) == (1, 0)
+        read = np.lib.format.read_array_header_1_0 if old else np.lib.format.read_array_header_2_0
+        shape, columns_first, dtype = read(stream)
+        if dtype.hasobject:
+            raise ValueError(f"the array {key!r} holds Python objects")
+        return stream, shape, dtype, columns_first
 
-    def _rows(self, head: Head) -> Iterator[Array]:
+    def _rows(self, key: str) -> Iterator[Array]:
         """Yield the rows of an array, some at a time; of one that is stored column by column, all are in memory."""
-        length = head.shape[0]
-        if head.columns_first and len(head.shape) > 1:
-            whole = self._archive[head.key]
-            yield from (whole[first : first + ROWS] for first in range(0, length, ROWS))
-            return
-        _, stream = self._open(head.key)
-        size = head.dtype.itemsize * math.prod(head.shape[1:])
-        with stream:
-            for first in range(0, length, ROWS):
-                count = min(ROWS, length - first)
-                data = stream.read(count * size)
-                if len(data) < count * size:
-                    raise ValueError(f"the array {head.key!r} is cut short")
-                yield np.frombuffer(data, head.dtype).reshape(count, *head.shape[1:])
+        stream, (length, *shape), dtype, columns_first = self._open(key)
+        whole = self._archive[key] if columns_first and shape else None
+        size = dtype.itemsize * math.prod(shape)
+        for first in range(0, length, ROWS):
+            count = min(ROWS, length - first)
+            if whole is not None:
+                yield whole[first : first + count]
+                continue
+            data = stream.read(count * size)
+            if len(data) < count * size:
+                raise ValueError(f"the array {key!r} is cut short")
+            yield np.frombuffer(data, dtype).reshape(count, *shape)
 
     @staticmethod
     def write(stream: BinaryIO, names: Names, blocks: Blocks, extra: Mapping[str, Any]) -> None:
