@@ -149,6 +149,12 @@ def of_joints(names: Iterable[str], there: Iterable[Any], text: str, **figures: 
 SLOW = 0.5
 """Samples so far apart (s) tell no motion; milliseconds, taken as seconds, are further apart."""
 
+SMALL = 1.0
+"""The most by which a joint turns from one sample to the next beside a leap, and a leap differs from a turn (rad)."""
+
+MISSED = 1.5
+"""Steps in time that are so many times the median, or more, are where samples are missing."""
+
 SATURATED = 0.02
 """The part of the samples at the greatest or the least force, from which on a sensor seems to be at its end."""
 
@@ -178,6 +184,19 @@ def saturated(seen: tuple[Robot, Samples]) -> Iterator[Found]:
     yield from of_joints(robot.v_names, parts > SATURATED, text, part_of_samples=float(parts.max(initial=0.0)))
 
 
+def wrapped(seen: tuple[Robot, Samples]) -> Iterator[Found]:
+    """Yield which positions leap by a turn from one sample to the next, and not before and after."""
+    robot, motion = seen
+    steps, turn = np.abs(np.diff(motion.q, axis=0)), 2.0 * np.pi
+    calm = np.pad(steps < SMALL, ((1, 1), (0, 0)), constant_values=True)
+    leaps = (np.abs(steps - turn) < SMALL) & calm[:-2] & calm[2:]
+    if motion.t is not None and len(motion.t) > 1:
+        times = np.diff(motion.t)
+        leaps &= (times < MISSED * np.median(times, axis=0))[:, None]
+    text = "the positions of {} leap by a turn: unwrap them, numpy.unwrap(q, axis=0)"
+    yield from of_joints(robot.q_names, leaps.any(axis=0), text, leaps=int(leaps.sum()))
+
+
 def _at_an_end(x: Array) -> float:
     """Return the part of the samples at the greatest or the least value, 0 where a value near it is as frequent."""
     values, counts = np.unique(x[np.isfinite(x)], return_counts=True)
@@ -191,6 +210,7 @@ def _at_an_end(x: Array) -> float:
 RECORDING_CHECKS = (
     Check("time_unit", "error", ("recording",), time_unit),
     Check("saturated", "error", ("recording",), saturated),
+    Check("wrapped", "error", ("recording",), wrapped),
 )
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kinetree.errors import ArgumentError, warn_user
-from kinetree.logs.findings import LogWarning, check_recording
+from kinetree.logs.findings import MISSED, LogWarning, check_recording
 from kinetree.logs.local_fit import DEGREE, chosen_cutoff, far_out, fit_weights, fitted, stretches
 from kinetree.logs.samples import Cutoff, Filter, Samples, cut, measured, of_joints
 from kinetree.options import given
@@ -25,9 +25,6 @@ HALF_WINDOW = 0.78
 """Samples to either side of a fit of degree 4, times the cut-off in cycles a sample: there the filter is 3 dB down.
 
 Schafer, "What is a Savitzky–Golay filter?", 2011, has ``(degree + 1) / (3.2 m − 4.6)`` in units of half the rate."""
-
-MISSED = 1.5
-"""Steps in time that are so many times the median, or more, are where samples are missing."""
 
 TINY = 1e-6
 """Times that differ by such a part of a step are the same."""

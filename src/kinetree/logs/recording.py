@@ -166,7 +166,7 @@ class Recording:
         return samples
 
     def diagnose(self) -> Findings:
-        """Return faults that a motion seems to have as it was recorded: sensors at their end, times in other units.
+        """Return faults that a motion has as it was recorded: sensors at their end, wrapped angles, times in ms.
 
         Of a recording in blocks, the first is looked at. `kinetree.identification.diagnose` finds the rest in samples,
         which do not show this.

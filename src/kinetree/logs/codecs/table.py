@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, Literal, NamedTuple
 import numpy as np
 
 from kinetree.errors import ArgumentError, FormatError
-from kinetree.logs.columns import Coordinates
+from kinetree.logs.columns import FORCES, Coordinates
 from kinetree.logs.layout import Layout, layout_of_header
 from kinetree.validation import Array
 
@@ -120,15 +120,21 @@ class Table(ABC):
         """Yield numbers by quantity, "t" (n,), the others (n, entries).
 
         Where some are not finite, `FormatError` says which, and the remedy; or such rows are left out, and noted.
+        Forces that are NaN throughout were not measured.
         """
         groups, total, left_out = self.layout.groups, 0, 0
         columns = [*chain.from_iterable(groups.values())]
         ends = np.cumsum([len(own) for own in groups.values()])[:-1]
+        forces, unmeasured = np.array([x in FORCES for x, own in groups.items() for _ in own]), np.array([False])
         for matrix in self.rows(columns):
-            whole = np.asarray(np.isfinite(matrix).all(axis=1) | (missing == "kept"))
+            if not total:
+                unmeasured = np.isnan(matrix).all(axis=0) & forces
+            elif np.isfinite(matrix[:, unmeasured]).any():
+                raise FormatError(f"{self.name}: forces that are NaN in the first {ROWS} rows are numbers later")
+            whole = np.asarray((np.isfinite(matrix) | unmeasured).all(axis=1) | (missing == "kept"))
             if missing == "refused" and not whole.all():
                 row = int(np.argmin(whole))
-                k = int(np.argmin(np.isfinite(matrix[row])))
+                k = int(np.argmin(np.isfinite(matrix[row]) | unmeasured))
                 fault = self.fault(total + row, columns[k], float(matrix[row, k]))
                 raise FormatError(f"{self.name}, {fault}{remedy}")
             parts = np.split(matrix if whole.all() else matrix[whole], ends, axis=1)
