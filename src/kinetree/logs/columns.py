@@ -191,7 +191,7 @@ Tokens = tuple[str, ...]
 
 def tokens(name: str) -> Tokens:
     """Return the words and the numbers of a name, whatever is between them."""
-    return tuple(re.findall(r"\d+|[^\W\d_]+", name.lower()))
+    return tuple(re.findall(r"\d{1,9}|[^\W\d_]+", name.lower()))
 
 
 COMPONENTS = {"f": ("f", ("force",)), "n": ("ntm", ("torque", "moment"))}
@@ -239,8 +239,8 @@ class Spellings:
                     self._worded[name + word].add(slot)
             for name in alone:
                 self._bare[name].add(slot)
-        for word in QUANTITIES["t"].words:
-            self._bare[tokens(word)].add(("t", 0))
+        for time in QUANTITIES["t"].words:
+            self._bare[tokens(time)].add(("t", 0))
         self._exact |= {coordinates.call(slot): slot for slot in coordinates.slots(*quantities, "t")}
 
     def _called(self, slot: Slot) -> tuple[set[Tokens], set[Tokens]]:
@@ -263,14 +263,9 @@ class Spellings:
     def known(self, slots: Iterable[Slot]) -> list[str]:
         """Return usual ways to write some entries."""
         named = [(x, self.coordinates.names(x)[k]) for x, k in slots]
-        with_words = (
-            f"{a}{mark}{b}"
-            for x, name in named
-            for w in QUANTITIES[x].words
-            for a, b in ((w, name), (name, w))
-            for mark in "._/ "
-        )
-        return [*(name for x, name in named if x == "q"), *with_words]
+        pairs = [(word, name) for x, name in named for word in QUANTITIES[x].words]
+        written = [f"{a}{mark}{b}" for one, other in pairs for a, b in ((one, other), (other, one)) for mark in "._/ "]
+        return [name for x, name in named if x == "q"] + written
 
     def column(self, name: str) -> Column:
         """Return the part of a name that matters: the whole, or all but its unit if that is the SI's."""
@@ -284,8 +279,7 @@ class Spellings:
         if mistaken or not (found or number):  # the unit says what "A1 [rad]" is
             *joint, k = tokens(bare) or ("",)
             x = next((x for x in self.quantities if x != "wrench" and is_si(unit, x)), None)
-            of_axis = x is not None and tuple(joint) in JOINT and k.isdigit()
-            found, number = set(), Number(x, int(k), True) if of_axis else None
+            found, number = set(), Number(x, int(k), True) if x and tuple(joint) in JOINT and k.isdecimal() else None
         return Column(name, unit, found, number, mistaken)
 
     def _read(self, name: str) -> tuple[set[Slot], Number | None]:
@@ -297,10 +291,8 @@ class Spellings:
             return {self._exact[name]}, self._number_in(tokens(name))
         for tail in self._tails(name):
             own, whole = tokens(tail), tail == name
-            found, number = (
-                self._worded.get(own, set()) | (self._bare.get(own, set()) if whole else set()),
-                self._number_in(own),
-            )
+            found = self._worded.get(own, set()) | (self._bare.get(own, set()) if whole else set())
+            number = self._number_in(own)
             if found or (number and (number.worded or whole)):
                 return found, number
         return set(), None
@@ -318,7 +310,7 @@ class Spellings:
         """Return the number in ``q_2``, ``vel[2]``, ``joint2``, ``joint_2.velocity``, ``J2 torque``; ``q`` for one."""
         if name in self._words and len(self.coordinates.names(self._words[name])) == 1:
             return Number(self._words[name], 0, of_joint=False, worded=False)
-        at = [k for k, token in enumerate(name) if token.isdigit()]
+        at = [k for k, token in enumerate(name) if token.isdecimal()]
         if len(at) != 1:
             return None
         before, number, after = name[: at[0]], int(name[at[0]]), name[at[0] + 1 :]
