@@ -271,6 +271,9 @@ def test_a_spring_rests_where_it_did(arm: kt.Robot, poor: kt.Robot, motion: Moti
     np.testing.assert_allclose(fit.robot.rest_positions, [0.0, 0.3, 0.0], atol=1e-7)
     with pytest.raises(kt.ArgumentError, match="'stribeck'"):
         fit.base.of(arm, {"stribeck": np.ones(3)})
+    alone = sprung.identify((*states, tau), {"stiffness": ["joint1"]})
+    np.testing.assert_allclose(alone.values[-1], 30.0)
+    np.testing.assert_allclose(alone.robot.rest_positions, [0.0, 0.3, 0.0])
     softer = sprung.with_joint_physics(stiffness=20.0, rest_position={"joint0": 0.2, "joint1": 0.5})
     tau = softer.inverse_dynamics(*states)
     fit = sprung.identify((*states, tau), [*TERMS, "stiffness"])

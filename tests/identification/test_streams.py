@@ -51,7 +51,7 @@ def test_parts_tell_what_the_whole_tells(robot: kt.Robot, log: Log, choices: dic
 def test_losses_take_the_noise_of_each_part(robot: kt.Robot, log: Log) -> None:
     """The median of the residuals' sizes is that of the medians of parts."""
     whole, fit = (robot.identify(x, [], by=Robust("huber")) for x in (log, lambda: parts_of(log)))
-    assert (np.abs(fit.values - whole.values) < 0.05 * whole.std).all()
+    assert (np.abs(fit.values - whole.values) < 0.1 * whole.std).all()
 
 
 def test_correlations_go_across_pieces_and_not_across_motions() -> None:
