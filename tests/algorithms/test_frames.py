@@ -5,15 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pinocchio as pin
 import pytest
 
 import kinetree as kt
 from helpers.compiler import ALGORITHMS, Algorithm, shape_of, uses
 from helpers.dense import assert_close
 from helpers.frames import (
-    ANGULAR_FIRST,
-    PIN_REFERENCE,
     REFERENCES,
     TREES,
     mimicking_tree,
@@ -22,9 +19,7 @@ from helpers.frames import (
     times,
     tips,
     twist,
-    with_frames,
 )
-from helpers.pinocchio_oracle import build
 from helpers.trees import STEP, Array, columns, moved, page, random_states, rate, stacked, units
 from kinetree.algorithms.kinematics.frames import (
     frame_acceleration,
@@ -36,7 +31,6 @@ from kinetree.algorithms.kinematics.frames import (
     relative_jacobian,
     relative_placement,
 )
-from kinetree.errors import ModelError
 from kinetree.model import WORLD, Model
 
 trees = pytest.mark.parametrize("model", [*TREES, mimicking_tree()], ids=lambda m: m.name)
@@ -86,11 +80,6 @@ def test_the_two_kinds_differ_by_the_velocity_product(model: Model, reference: s
     )
     product = np.concatenate([np.zeros_like(V[..., :3]), np.cross(V[..., :3], V[..., 3:])], axis=-1)
     assert_close(classical, spatial + product, ulps=100)
-
-
-def test_a_frame_that_does_not_exist_is_named() -> None:
-    with pytest.raises(ModelError, match="no frame 'linkk1', did you mean 'link1'"):
-        frame_placement(TREES[0], [0.0] * TREES[0].nq, frame="linkk1")
 
 
 # -- Jacobians of frames, their rates, and the Jacobian between two frames -------------------------------------------
@@ -226,22 +215,3 @@ def test_a_point_is_a_frame_put_there(model: Model, algorithm: Algorithm) -> Non
             got = results(model, algorithm, arrays, {**use.options, "point": columns(point)})
             expected = results(there, algorithm, arrays, {**use.options, "frame": "there"})
             assert_close(got, expected, ulps=100, scale=float(np.abs(expected).max()) or 1.0)
-
-
-@pytest.mark.parametrize("reference", REFERENCES)
-def test_against_pinocchio(reference: str) -> None:
-    robot = kt.load("panda")
-    q, v, _ = robot.random_state(seed=1)
-    oracle = with_frames(build(robot.model))
-    theirs = oracle.theirs
-    hand = theirs.frames[theirs.getFrameId("panda_hand")]
-    placement = hand.placement * pin.SE3(np.eye(3), POINT)
-    there = theirs.addFrame(pin.Frame("there", hand.parentJoint, 0, placement, pin.FrameType.OP_FRAME))
-    data = theirs.createData()
-    their_q, their_v = oracle.to_pin_q(q), oracle.to_pin_v(v)
-    J = pin.computeFrameJacobian(theirs, data, their_q, there, PIN_REFERENCE[reference])[ANGULAR_FIRST]
-    got = robot.jacobian(q, POINT, frame="panda_hand", reference=reference)
-    np.testing.assert_allclose(got @ v, J @ their_v, rtol=0, atol=1e-13)
-    F = np.random.default_rng(0).normal(size=6)
-    tau = robot.wrench_forces(q, F, POINT, frame="panda_hand", reference=reference)
-    np.testing.assert_allclose(tau, oracle.from_pin_v(J.T @ F), rtol=0, atol=1e-13)

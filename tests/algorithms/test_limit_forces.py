@@ -13,9 +13,8 @@ import pytest
 import kinetree as kt
 from helpers.dense import assert_close
 from helpers.joints import MOVING
-from helpers.trees import STEP, Array, gradient, page, random_states, random_tree, rate
-from kinetree.algorithms import aba, bias_forces, crba, gravity_forces, rnea
-from kinetree.algorithms.dynamics.aba import hybrid_dynamics
+from helpers.trees import Array, page, random_states, random_tree
+from kinetree.algorithms import aba, crba
 from kinetree.algorithms.dynamics.passive_forces import (
     FASTEST,
     SHARE,
@@ -28,7 +27,7 @@ from kinetree.algorithms.dynamics.passive_forces import (
     passive_stiffness,
     saturated,
 )
-from kinetree.algorithms.quantities import kinetic_energy, mechanical_energy, potential_energy
+from kinetree.algorithms.quantities import kinetic_energy
 from kinetree.joints import Mimic, Prismatic, Revolute
 from kinetree.model import JointFriction, JointLimits, JointSpring, Model
 from kinetree.scalars.dual import Dual, rate_of
@@ -198,19 +197,6 @@ def test_arms_against_their_stops(name: str) -> None:
 # -- Springs in joints: against MuJoCo's, as what energy conserves, and where they count and where not ---------------
 
 
-def sprung(model: Model, seed: int) -> Model:
-    """Return the model with a spring in each joint of one degree of freedom."""
-    rng = np.random.default_rng(seed)
-    bodies = (
-        replace(b, spring=JointSpring(*rng.uniform(1.0, 20.0, 2).tolist())) if b.has_one_coordinate else b
-        for b in model.bodies
-    )
-    return replace(model, bodies=tuple(bodies))
-
-
-PLAIN = [random_tree(seed, n=len(MOVING)) for seed in range(2)]
-trees = pytest.mark.parametrize("model", [sprung(model, 3) for model in PLAIN], ids=lambda m: m.name)
-
 MJCF = """
 <mujoco>
   <compiler angle="radian"/>
@@ -255,52 +241,6 @@ def test_against_mujoco() -> None:
         at_zero.append(robot.mechanical_energy(q, v) - data.energy.sum())
     # they measure heights from elsewhere: all energies differ by the same
     assert_close(np.array(at_zero), np.full(5, at_zero[0]), ulps=200, scale=100.0)
-
-
-@trees
-def test_springs_and_gravity_are_the_gradient_of_potential_energy(model: Model) -> None:
-    q, v, _ = random_states(model, 4)
-    expected = gradient(lambda x: page(potential_energy, model, x), model, q)
-    assert_close(page(bias_forces, model, q, 0 * v), expected, ulps=100)
-
-
-@trees
-def test_power_balance(model: Model) -> None:
-    """d/dt (T + V) = τᵀ v, springs included: without other forces energy is conserved."""
-    q, v, tau = random_states(model, 5)
-    a = page(aba, model, q, v, tau)
-    along_v = page(mechanical_energy, model, q, v + 1j * STEP * a).imag / STEP
-    along_q = rate(lambda x: page(mechanical_energy, model, x, v), model, q, v)
-    terms = np.abs(along_v).max() + np.abs(along_q).max()
-    assert_close(along_v + along_q, np.einsum("ni,ni->n", tau, v), ulps=400, scale=terms)
-
-
-def conditioned(found: Array, given: Array) -> None:
-    """Assert that two inverse computations undo each other, up to what the solution of M costs."""
-    np.testing.assert_allclose(found, given, rtol=0.0, atol=1e-9 * (1.0 + np.abs(given).max()))
-
-
-@trees
-def test_forward_dynamics_undoes_inverse_dynamics(model: Model) -> None:
-    q, v, a = random_states(model, 6)
-    tau = page(rnea, model, q, v, a)
-    conditioned(page(aba, model, q, v, tau), a)
-    for method in ("articulated", "system"):
-        name = model.joint_names[0]
-        known = np.isin(np.arange(model.nv), model.bodies[model.body_of_joint(name)].v_index)
-        options = {"prescribed": [name], "method": method}
-        ask = np.where(known, a, 0.0), np.where(known, 0.0, tau)
-        a_out, tau_out = (
-            page(lambda *x, k=k, o=options: hybrid_dynamics(*x, **o)[k], model, q, v, *ask) for k in (0, 1)
-        )
-        conditioned(a_out, a)
-        conditioned(tau_out, tau)
-
-
-@pytest.mark.parametrize("k", range(len(PLAIN)))
-def test_gravity_forces_are_those_without_springs(k: int) -> None:
-    q, _, _ = random_states(PLAIN[k], 7)
-    assert np.array_equal(page(gravity_forces, sprung(PLAIN[k], 3), q), page(gravity_forces, PLAIN[k], q))
 
 
 def fingers(**follower: float) -> kt.Robot:
