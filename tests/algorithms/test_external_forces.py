@@ -74,18 +74,12 @@ def test_external_forces_enter_as_minus_j_transposed_f(model: Model) -> None:
     J = np.concatenate([angular, linear], axis=-2)
     expected = np.einsum("...bik,...bi->...k", J, f)
     free = page(rnea, model, q, v, a)
-    got = free - page(rnea, model, q, v, a, f_ext=f)
+    tau = page(rnea, model, q, v, a, f_ext=f)
+    got = free - tau
     assert_close(got, expected, ulps=100, scale=float(np.abs(free).max()))
-
-
-@trees
-def test_forward_dynamics_feels_them_too(model: Model) -> None:
-    q, v, tau = random_states(model, 8, size=6)
-    f = wrenches(model, 9)
-    a = page(aba, model, q, v, tau, f_ext=f)
-    back = page(rnea, model, q, v, a, f_ext=f)
-    # the solve's backward error grows with the tree; the worst of these six trees has 203 ulp
-    assert_close(back, tau, ulps=500, scale=float(np.abs(page(rnea, model, q, v, a)).max()))
+    # the solve's backward error grows with the tree
+    back = page(rnea, model, q, v, page(aba, model, q, v, tau, f_ext=f), f_ext=f)
+    assert_close(back, tau, ulps=500, scale=float(np.abs(free).max()))
 
 
 # -- The forces in the joints ----------------------------------------------------------------------------------------
@@ -128,16 +122,10 @@ def test_at_rest_what_holds_a_body_balances_what_it_carries(model: Model) -> Non
 
 
 @trees
-def test_product_with_the_velocity(model: Model) -> None:
+def test_coriolis_matrix(model: Model) -> None:
     q, v, _ = random_states(model, 1)
-    h, g = page(bias_forces, model, q, v), page(gravity_forces, model, q)
-    assert_close(times(page(coriolis_matrix, model, q, v), v), h - g, ulps=200)
-
-
-@trees
-def test_mass_matrix_rate_minus_twice_it_is_skew(model: Model) -> None:
-    q, v, _ = random_states(model, 2)
     C, M_dot = page(coriolis_matrix, model, q, v), rate(lambda x: page(crba, model, x), model, q, v)
+    assert_close(times(C, v), page(bias_forces, model, q, v) - page(gravity_forces, model, q), ulps=200)
     assert_close(C + np.swapaxes(C, -1, -2), M_dot, ulps=100)
 
 
@@ -154,32 +142,18 @@ def wrench(size: int = 16) -> Array:
 
 @framed_trees
 @references
-def test_joint_forces_are_the_transposed_jacobian_times_the_wrench(model: Model, reference: str) -> None:
-    q, F = random_states(model, 2)[0], wrench()
-    for frame in tips(model):
-        J = page(jacobian, model, q, frame=frame, reference=reference)
-        got = page(wrench_forces, model, q, F, frame=frame, reference=reference)
-        assert_close(got, times(np.swapaxes(J, -1, -2), F), ulps=200, scale=float(np.abs(J).max()))
-
-
-@framed_trees
-@references
-def test_inverse_dynamics_is_relieved_by_them(model: Model, reference: str) -> None:
+def test_wrenches_relieve_inverse_dynamics_by_the_transposed_jacobian(model: Model, reference: str) -> None:
+    """Of them only the body that carries the frame feels anything."""
     q, v, a = random_states(model, 3)
     F, free = wrench(), page(rnea, model, q, v, a)
     for frame in tips(model):
         options = {"frame": frame, "reference": reference}
+        J = page(jacobian, model, q, **options)
+        forces = page(wrench_forces, model, q, F, **options)
+        assert_close(forces, times(np.swapaxes(J, -1, -2), F), ulps=200, scale=float(np.abs(J).max()))
         f_ext = stacked(external_wrench(model, columns(q), columns(F), **options), q.shape[:-1])
         tau = page(rnea, model, q, v, a, f_ext=f_ext)
-        expected = page(wrench_forces, model, q, F, **options)
-        assert_close(free - tau, expected, ulps=200, scale=float(np.abs(free).max()))
-
-
-def test_only_the_body_that_carries_the_frame_feels_it() -> None:
-    model = TREES[0]
-    q, F = random_states(model, 4)[0], wrench()
-    for frame in tips(model):
-        f_ext = stacked(external_wrench(model, columns(q), columns(F), frame=frame, reference="world"), q.shape[:-1])
+        assert_close(free - tau, forces, ulps=200, scale=float(np.abs(free).max()))
         felt = {int(i) for i in np.flatnonzero(np.abs(f_ext).max(axis=(0, 2)))}
         assert felt == {model.frame(frame).body} - {WORLD}
 

@@ -227,19 +227,6 @@ def test_free_flight_keeps_momentum() -> None:
     assert np.abs(moved.v[:, 6:] - v[6:]).max() > 0.5
 
 
-def test_wrenches_keep_its_order() -> None:
-    r, (q, v) = robot("floating"), state("floating")
-    f_ext = np.random.default_rng(0).normal(size=(r.nb, 6))
-
-    def after(name: str, steps: int) -> Array:
-        forces, record = kt.Forces(f_ext=f_ext, frame="world"), kt.Record(every=steps)
-        moved = r.simulate(q, v, steps=steps, dt=0.2 / steps, forces=forces, integrator=name, record=record)
-        return np.concatenate([moved.q[-1], moved.v[-1]])
-
-    errors = [np.abs(after("variational", n) - after("rk4", 1000)).max() for n in (100, 200, 400)]
-    assert [a / b for a, b in pairwise(errors)] == pytest.approx([4.0, 4.0], rel=0.03)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(("base", "steps"), [(Revolute((0, 1, 0)), 10**6), (FreeFlyer(), 10**5)])
 def test_energy_does_not_drift(base: Joint, steps: int) -> None:
@@ -370,17 +357,22 @@ def test_a_leader_feels_its_follower(name: str) -> None:
     assert after.v == pytest.approx(implicit, rel=1e-13 if name == "implicit_euler" else 0.02)
 
 
-def test_forces_and_controllers() -> None:
-    """A motor that depends on time and state acts at the times of the method: its order is kept."""
-    r, (q, v) = robot("coordinates"), state("coordinates")
+@pytest.mark.parametrize("forces", ["wrenches", "controller"])
+def test_forces_that_depend_on_the_state_keep_the_order(forces: str) -> None:
+    """Wrenches in the world, and a motor that depends on time and state: they act at the times of the method."""
+    tree = "floating" if forces == "wrenches" else "coordinates"
+    r, (q, v) = robot(tree), state(tree)
 
     @r.compile(shapes={"t": ()})
     def pushed(q: Array, v: Array, t: float) -> Array:
-        return 5.0 * np.sin(20.0 * t) - 3.0 * v - 20.0 * q
+        return 5.0 * np.sin(20.0 * t) - 3.0 * v - 20.0 * q[-r.nv :]
+
+    f_ext = np.random.default_rng(0).normal(size=(r.nb, 6))
+    given = {"forces": kt.Forces(f_ext=f_ext, frame="world")} if forces == "wrenches" else {"controller": pushed}
 
     def after(name: str, steps: int) -> Array:
         record = kt.Record(every=steps)
-        moved = r.simulate(q, v, steps=steps, dt=0.2 / steps, controller=pushed, integrator=name, record=record)
+        moved = r.simulate(q, v, steps=steps, dt=0.2 / steps, integrator=name, record=record, **given)
         return np.concatenate([moved.q[-1], moved.v[-1]])
 
     fine = after("rk4", 2000)
