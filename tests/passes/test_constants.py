@@ -11,13 +11,13 @@ import pytest
 
 import kinetree as kt
 from helpers.joints import MOVING
+from helpers.programs import traced
 from helpers.trees import random_tree
 from kinetree.algorithms import ALGORITHMS
-from kinetree.graph import Port
+from kinetree.graph import Program
 from kinetree.joints import Revolute
 from kinetree.passes import check_constants, optimize
 from kinetree.scalars.loops import repeat
-from kinetree.tracing.tracer import Tracer
 
 REFUSED: dict[str, Callable[[Any], Any]] = {
     "added under a root": lambda x: (x * x + 1e-300) ** 0.5,
@@ -44,10 +44,8 @@ TAKEN: dict[str, Callable[[Any], Any]] = {
 }
 
 
-def program(f: Callable[[Any], Any]):  # type: ignore[no-untyped-def]
-    t = Tracer()
-    (x,) = t.input(Port("x", ()))
-    return optimize(t.program({"y": ((), [f(x)])}))
+def program(f: Callable[[Any], Any]) -> Program:
+    return optimize(traced(lambda x: [f(x[0])], 1))
 
 
 @pytest.mark.parametrize("f", REFUSED.values(), ids=list(REFUSED))
