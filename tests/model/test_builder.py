@@ -17,7 +17,7 @@ from kinetree import ModelError
 from kinetree.algorithms import forward_kinematics, rnea
 from kinetree.joints import Fixed, FreeFlyer, Mimic, Prismatic, Revolute
 from kinetree.model import WORLD, JointLimits, Model, ModelBuilder
-from kinetree.spatial import GeneralRotation, Inertia, Mat3, Transform, Vec3
+from kinetree.spatial import Inertia, Transform
 
 I3 = [[1.0, 0, 0], [0, 1.0, 0], [0, 0, 1.0]]
 BALL = Inertia.from_com(1.0, [0, 0, 0], I3)
@@ -250,14 +250,6 @@ def test_frames_that_were_added() -> None:
         b.build().frame("tpc")
 
 
-def test_joint_parameters_are_kept() -> None:
-    b = builder("a", "b")
-    limits = JointLimits(-1.0, 2.0, 3.0, 4.0)
-    b.add_joint("j", parent="a", child="b", joint=Revolute(), limits=limits, damping=0.1, friction=0.2, armature=3)
-    (body,) = b.build().bodies
-    assert (body.limits, body.damping, body.friction, body.armature) == (limits, (0.1,), (0.2,), (3.0,))
-
-
 def test_integers_are_numbers_not_structure() -> None:
     b = ModelBuilder("toy")
     b.add_link("a")
@@ -297,11 +289,6 @@ def test_places_that_overflow_are_told() -> None:
     b.add_joint("k", parent="b", child="c", joint=Fixed(), placement=far)
     with pytest.raises(ModelError, match="the place of link 'c' overflows; the numbers are too large: kilograms and"):
         b.build()
-
-
-def test_an_identity_placement_is_exact() -> None:
-    model: Model = builder("a", "b", joints="a>b").build()
-    assert Transform(GeneralRotation(Mat3.of(np.eye(3).tolist())), Vec3(0.0, 0.0, 0.0)) == model.bodies[0].X_T
 
 
 def test_a_chain_of_mimic_joints_costs_its_length(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -52,20 +52,6 @@ def test_a_controller_is_one_kernel():
     assert sum(f.op_count.values()) < 1.2 * sum(robot.inverse_dynamics.op_count.values())
 
 
-def test_work_is_shared():
-    @robot.compile
-    def both(q, v, a):
-        return robot.inverse_dynamics(q, v, a), robot.bias_forces(q, v), robot.inverse_dynamics(q, v, a)
-
-    apart = sum(robot.inverse_dynamics.op_count.values()) + sum(robot.bias_forces.op_count.values())
-    assert sum(both.op_count.values()) < 0.9 * apart
-    assert both.op_count["sin"] == robot.inverse_dynamics.op_count["sin"]
-    r0, r1, r2 = both(Q, V, A)
-    assert close(r0, robot.inverse_dynamics(Q, V, A), 100)
-    assert close(r1, robot.bias_forces(Q, V), 100)
-    assert np.array_equal(r0, r2)
-
-
 def test_options_optional_inputs_bound_and_keyword_calls():
     J = robot.jacobian.bind(frame="panda_hand")
     f_ext = np.random.default_rng(0).normal(size=(7, 6))
@@ -150,16 +136,6 @@ def test_robot_functions_of_numbers_are_evaluated_at_once():
     f = robot.compile(lambda q: q + robot.gravity_forces(Q), name="shifted")
     assert np.array_equal(f(np.zeros(7)), constant)
     assert f.op_count == {"add": 7}
-
-
-def test_compiled_functions_may_be_used_in_others():
-    inner = controllers.computed_torque
-
-    @robot.compile
-    def outer(q, v):
-        return inner(q, v, np.zeros(7), np.zeros(7), 4.0, KD) * 2.0
-
-    assert close(outer(Q, V), 2 * inner(Q, V, np.zeros(7), np.zeros(7), 4.0, KD), 100)
 
 
 def test_tracing_in_several_threads():
@@ -250,19 +226,6 @@ def test_a_payload_at_run_time(name):
     assert close(batch[0], loaded, scale)
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_inertial_parameters_at_run_time(name):
-    f = kt.compile(robot, getattr(robot, name), inputs=[kt.body_inertia("panda_link5"), kt.body_inertia("panda_hand")])
-    assert list(inspect.signature(f).parameters)[len(FUNCTIONS[name])] == "inertia_panda_link5"
-    args = FUNCTIONS[name]
-    five, hand = (list(robot.model.bodies[robot.model.frame(n).body].inertia) for n in ("panda_link5", "panda_hand"))
-    wanted = getattr(robot, name)(*args)
-    scale = np.abs(wanted).max()
-    assert close(f(*args, five, inertia_panda_hand=hand), wanted, scale)
-    heavier = getattr(with_load(robot.model, "panda_link5", five), name)(*args)
-    assert close(f(*args, 2 * np.array(five), hand), heavier, scale)
-
-
 def test_gravity_at_run_time():
     f = kt.compile(robot, "inverse_dynamics", inputs=[kt.gravity], name="under_gravity")
     g = np.random.default_rng(0).normal(size=(5, 3))
@@ -318,20 +281,14 @@ def test_inputs_on_a_compiled_function_know_the_robot(own_cache):
         assert loaded([0.0], [1.0, *[0.0] * 9])[0] == pytest.approx(-9.81 * (0.1 + length), rel=1e-14)
 
 
-def test_inputs_may_be_given_in_two_steps():
-    robot = on_a_stick(1.0)
-    for f in ("gravity_forces", lambda q: robot.gravity_forces(q)):
-        both = kt.compile(robot, kt.compile(robot, f, inputs=[kt.gravity]), inputs=[kt.payload("end", name="load")])
-        assert both([0.0], [0, 0, -2.0], [1.0, *[0.0] * 9])[0] == pytest.approx(-2.0 * 1.1, rel=1e-14)
-
-
-def test_inputs_count_in_a_compiled_function_with_inputs_of_its_own():
-    robot = on_a_stick(1.0)
+def test_inputs_may_be_given_in_two_steps_and_to_a_function_of_one_with_inputs():
+    robot, load = on_a_stick(1.0), kt.payload("end", name="load")
     for f in ("gravity_forces", lambda q: robot.gravity_forces(q)):
         under = kt.compile(robot, f, inputs=[kt.gravity])
-        load = kt.payload("end", name="load")
-        both = kt.compile(robot, lambda q, g: under(q, g), shapes={"g": 3}, inputs=[load])  # noqa: B023  # used at once
-        assert both([0.0], [0, 0, -2.0], [1.0, *[0.0] * 9])[0] == pytest.approx(-2.0 * 1.1, rel=1e-14)
+        twice = kt.compile(robot, under, inputs=[load])
+        own = kt.compile(robot, lambda q, g: under(q, g), shapes={"g": 3}, inputs=[load])  # noqa: B023  # used at once
+        for both in (twice, own):
+            assert both([0.0], [0, 0, -2.0], [1.0, *[0.0] * 9])[0] == pytest.approx(-2.0 * 1.1, rel=1e-14)
 
 
 def test_inputs_that_nothing_in_the_function_could_see():
