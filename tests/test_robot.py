@@ -20,11 +20,10 @@ import pytest
 import kinetree as kt
 from helpers.dense import assert_close
 from helpers.pinocchio_oracle import SHARED, build
-from helpers.trees import random_tree
+from helpers.trees import random_tree, toy
 from kinetree.algorithms import ALGORITHMS
 from kinetree.cli import main
 from kinetree.joints import Planar, Revolute
-from kinetree.model import ModelBuilder
 
 TREE = kt.Robot(random_tree(3, n=10, joints=tuple({type(joint): joint for joint in SHARED}.values())))
 
@@ -66,13 +65,9 @@ def test_properties_of_a_floating_robot(g1: kt.Robot) -> None:
 
 
 def test_joint_information() -> None:
-    b = ModelBuilder("toy")
-    for link in ("base", "arm"):
-        b.add_link(link)
     limits = kt.JointLimits(-1.0, 2.0, 3.0, 4.0)
     options = {"limits": limits, "damping": 0.1, "friction": 0.2, "armature": 0.3}
-    b.add_joint("elbow", parent="base", child="arm", joint=Revolute((0, 1, 0)), **options)
-    robot = kt.Robot(b.build())
+    robot = kt.Robot(toy(("elbow base arm", Revolute((0, 1, 0)), options)))
     elbow = robot.joint("elbow")
     assert (elbow.name, elbow.type, elbow.body) == ("elbow", "Revolute", "arm")
     assert (elbow.limits, elbow.damping, elbow.friction, elbow.armature) == (limits, 0.1, 0.2, 0.3)
@@ -107,12 +102,8 @@ def test_where_a_joint_and_a_frame_are(panda: kt.Robot, g1: kt.Robot) -> None:
 
 
 def test_a_joint_that_mimics_tells_its_leader() -> None:
-    b = ModelBuilder("gripper")
-    for link in ("palm", "left", "right"):
-        b.add_link(link)
-    b.add_joint("finger", parent="palm", child="left", joint=Revolute((0, 1, 0)))
-    b.add_joint("other", parent="palm", child="right", joint=Revolute((1, 0, 0)), mimic=("finger", -1, 0.5))
-    other = kt.Robot(b.build()).joint("other")
+    other = "other palm right", Revolute((1, 0, 0)), {"mimic": ("finger", -1, 0.5)}
+    other = kt.Robot(toy(("finger palm left", Revolute((0, 1, 0))), other)).joint("other")
     assert (other.mimic, other.axis, other.q_slice) == (("finger", -1.0, 0.5), (1.0, 0.0, 0.0), slice(0, 1))
 
 
@@ -127,11 +118,8 @@ def test_printed_it_is_the_table_of_the_command_line(
     assert str(panda).splitlines() == [line.rstrip() for line in table.splitlines()]
     assert source
     assert "\n" not in repr(panda)
-    b = ModelBuilder("massless")
-    for link in ("base", "left"):
-        b.add_link(link)
-    b.add_joint("hinge", parent="base", child="left", joint=Revolute())
-    assert "without mass, so that forward dynamics is singular: left" in str(kt.Robot(b.build()))
+    massless = kt.Robot(toy(("hinge base left", Revolute()), links={"left": None}))
+    assert "without mass, so that forward dynamics is singular: left" in str(massless)
     rock = "<robot name='lab:b:[/]arm'><link name='tool:b:1'/></robot>"  # no emoji, no markup
     assert (
         str(kt.load(rock))

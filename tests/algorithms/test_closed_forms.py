@@ -15,7 +15,7 @@ from scipy.special import ellipj, ellipk
 import kinetree as kt
 from helpers import mujoco_oracle
 from helpers.dense import assert_close
-from helpers.trees import Array
+from helpers.trees import Array, toy
 from kinetree.algorithms import aba, crba, rnea
 from kinetree.joints import FreeFlyer, Joint, Revolute, RollPitchYaw, Spherical
 from kinetree.model import Model, ModelBuilder
@@ -110,11 +110,7 @@ methods = pytest.mark.parametrize("name", METHODS)
 
 
 def single(joint: Joint, inertia: Inertia, gravity: float) -> kt.Robot:
-    builder = ModelBuilder("body")
-    builder.add_link("ground")
-    builder.add_link("body", inertia)
-    builder.add_joint("joint", parent="ground", child="body", joint=joint)
-    return kt.Robot(builder.build(gravity=(0.0, 0.0, -gravity)))
+    return kt.Robot(toy(("joint ground body", joint), links={"body": inertia}, gravity=(0.0, 0.0, -gravity)))
 
 
 def order(errors: list[float]) -> float:
@@ -190,16 +186,11 @@ def test_a_top_nutates_as_elliptic_functions(name: str) -> None:
 @cache
 def babyboot() -> kt.Robot:
     """Return Drake's "chaotic babyboot": a plate B on a shoelace A, hinged across it, turns about the shoelace."""
-    builder = ModelBuilder("babyboot")
-    g_cm2 = 1e-7
-    builder.add_link("N")
-    builder.add_link("A", Inertia.from_com(0.01, [0.0, 0.0, -0.075], np.diag([50 * g_cm2, 50 * g_cm2, 0.0]).tolist()))
-    builder.add_link(
-        "B", Inertia.from_com(0.1, [0.0, 0.0, -0.2], np.diag([2500 * g_cm2, 500 * g_cm2, 2000 * g_cm2]).tolist())
-    )
-    builder.add_joint("qA", parent="N", child="A", joint=Revolute((1, 0, 0)))
-    builder.add_joint("qB", parent="A", child="B", joint=Revolute((0, 0, 1)))
-    return kt.Robot(builder.build(gravity=(0.0, 0.0, -9.81)))
+    links = {
+        "A": Inertia.from_com(0.01, [0.0, 0.0, -0.075], np.diag([50e-7, 50e-7, 0.0]).tolist()),
+        "B": Inertia.from_com(0.1, [0.0, 0.0, -0.2], np.diag([2500e-7, 500e-7, 2000e-7]).tolist()),
+    }
+    return kt.Robot(toy(("qA N A", Revolute((1, 0, 0))), ("qB A B", Revolute((0, 0, 1))), links=links))
 
 
 BEGIN, AFTER_TEN_SECONDS = np.deg2rad([90.0, 1.0]), (-61.31298, -929.4779)  # °, of which all digits are known

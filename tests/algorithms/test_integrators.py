@@ -15,7 +15,7 @@ from scipy.integrate import solve_ivp
 
 import kinetree as kt
 from helpers.joints import MOVING
-from helpers.trees import Array, random_inertia, random_states, random_tree
+from helpers.trees import Array, random_inertia, random_states, random_tree, toy
 from kinetree.algorithms.kinematics.manifold import difference, integrate, step_rate
 from kinetree.graph import Port
 from kinetree.integrators import INTEGRATORS, System, integrator
@@ -310,12 +310,8 @@ def test_sharp_friction_in_the_variational_rule() -> None:
 
 def test_stops_are_stable() -> None:
     """A pendulum falls on its stop, in steps that are long against the period of that: it comes to rest there."""
-    builder = ModelBuilder("pendulum")
-    builder.add_link("ground")
-    builder.add_link("arm", random_inertia(np.random.default_rng(0)))
-    limits = JointLimits(-0.3, 0.3)
-    builder.add_joint("hinge", parent="ground", child="arm", joint=Revolute((0, 1, 0)), limits=limits)
-    r = kt.Robot(builder.build())
+    hinge = "hinge ground arm", Revolute((0, 1, 0)), {"limits": JointLimits(-0.3, 0.3)}
+    r = kt.Robot(toy(hinge, links={"arm": random_inertia(np.random.default_rng(0))}))
 
     def end(name: str, dt: float) -> tuple[Array, Array]:
         moved = r.simulate([0.2], duration=8.0, dt=dt, integrator=name, joints="stops", record=kt.Record(every=10))
@@ -340,16 +336,10 @@ def test_without_friction_it_is_semi_implicit_euler() -> None:
 @pytest.mark.parametrize("name", ["implicit_euler", "variational"])
 def test_a_leader_feels_its_follower(name: str) -> None:
     """Against M, D and the bias forces: the change of v in a step that is far too short to see the order."""
-    builder = ModelBuilder("fingers")
-    for link in ("palm", "left", "right", "tip"):
-        builder.add_link(link, random_inertia(np.random.default_rng(len(link))))
-    for i, (parent, child, mimic) in enumerate(
-        [("palm", "left", None), ("palm", "right", ("joint 0", -2.0, 0.3)), ("right", "tip", None)]
-    ):
-        builder.add_joint(
-            f"joint {i}", parent=parent, child=child, joint=Revolute((i, 1, 0)), mimic=mimic, damping=3.0, armature=0.1
-        )
-    r = kt.Robot(builder.build()).with_friction()
+    links = {link: random_inertia(np.random.default_rng(len(link))) for link in ("palm", "left", "right", "tip")}
+    own, mimic = {"damping": 3.0, "armature": 0.1}, {"mimic": ("j0", -2.0, 0.3)}
+    more = ("j1 palm right", Revolute((1, 1, 0)), own | mimic), ("j2 right tip", Revolute((2, 1, 0)), own)
+    r = kt.Robot(toy(("j0 palm left", Revolute((0, 1, 0)), own), *more, links=links)).with_friction()
     q, v, h = np.array([0.4, -0.8]), np.array([1.0, 2.0]), 1e-2
     implicit = v + h * np.linalg.solve(r.mass_matrix(q) + h * np.diag(r.damping), -r.bias_forces(q, v))
     after = r.step(q, v, np.zeros(2), h, integrator=name)

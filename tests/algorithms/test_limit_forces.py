@@ -13,7 +13,7 @@ import pytest
 import kinetree as kt
 from helpers.dense import assert_close
 from helpers.joints import MOVING
-from helpers.trees import Array, page, random_states, random_tree
+from helpers.trees import Array, page, random_states, random_tree, toy
 from kinetree.algorithms import aba, crba
 from kinetree.algorithms.dynamics.passive_forces import (
     FASTEST,
@@ -36,11 +36,8 @@ INERTIA, OMEGA = 0.3, SLOWEST
 
 
 def pendulum(limits: JointLimits) -> Model:
-    b = kt.ModelBuilder("pendulum")
-    b.add_link("base")
-    b.add_link("arm", kt.Inertia(1.0, [0, 0, 0], INERTIA * np.eye(3)))
-    b.add_joint("pivot", parent="base", child="arm", joint=Revolute((0, 1, 0)), limits=limits)
-    return b.build()
+    links = {"arm": kt.Inertia(1.0, [0, 0, 0], INERTIA * np.eye(3))}
+    return toy(("pivot base arm", Revolute((0, 1, 0)), {"limits": limits}), links=links)
 
 
 def force(model: Model, q: float, v: float) -> float:
@@ -217,15 +214,12 @@ MJCF = """
 
 def arm_with_springs() -> kt.Robot:
     """Return the robot of MJCF, built with springs from the start."""
-    b = kt.ModelBuilder("arm")
-    b.add_link("world")
-    b.add_link("arm", kt.Inertia(2.0, [0.1, 0.2, -0.5], np.diag([0.1, 0.12, 0.05])))
-    b.add_link("rod", kt.Inertia(1.0, [0, 0.1, -0.3], np.diag([0.02, 0.03, 0.01])))
-    b.add_joint("turn", parent="world", child="arm", joint=Revolute((0, 1, 0)), stiffness=3.0, rest_position=0.4)
+    links = {"arm": kt.Inertia(2.0, [0.1, 0.2, -0.5], np.diag([0.1, 0.12, 0.05]))}
+    links["rod"] = kt.Inertia(1.0, [0, 0.1, -0.3], np.diag([0.02, 0.03, 0.01]))
     place = [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, -1], [0, 0, 0, 1]]
-    slide = Prismatic((0.6, 0, 0.8))
-    b.add_joint("slide", parent="arm", child="rod", joint=slide, placement=place, stiffness=50.0, rest_position=-0.1)
-    return kt.Robot(b.build(gravity=(0.3, -0.2, -9.81)))
+    turn = "turn world arm", Revolute((0, 1, 0)), {"stiffness": 3.0, "rest_position": 0.4}
+    slide = "slide arm rod", Prismatic((0.6, 0, 0.8)), {"placement": place, "stiffness": 50.0, "rest_position": -0.1}
+    return kt.Robot(toy(turn, slide, links=links, gravity=(0.3, -0.2, -9.81)))
 
 
 def test_against_mujoco() -> None:
@@ -243,13 +237,9 @@ def test_against_mujoco() -> None:
     assert_close(np.array(at_zero), np.full(5, at_zero[0]), ulps=200, scale=100.0)
 
 
-def fingers(**follower: float) -> kt.Robot:
-    b = kt.ModelBuilder("fingers")
-    for name in ("palm", "left", "right"):
-        b.add_link(name, kt.Inertia.from_com(1.0, [0.1, 0, 0], np.eye(3)))
-    b.add_joint("lead", parent="palm", child="left", joint=Revolute(), stiffness=2.0, rest_position=0.5)
-    b.add_joint("follow", parent="palm", child="right", joint=Revolute(), mimic=("lead", -2.0, 0.3), **follower)
-    return kt.Robot(b.build(gravity=(0, 0, 0)))
+def fingers(lead: dict[str, float] = {"stiffness": 2.0, "rest_position": 0.5}, **follower: float) -> kt.Robot:  # noqa: B006
+    other = "follow palm right", Revolute(), {"mimic": ("lead", -2.0, 0.3), **follower}
+    return kt.Robot(toy(("lead palm left", Revolute(), lead), other, gravity=(0, 0, 0)))
 
 
 def test_a_followers_spring_is_felt_at_its_leader() -> None:
@@ -270,11 +260,6 @@ def test_a_followers_spring_is_felt_at_its_leader() -> None:
 
 def test_no_spring_no_operation() -> None:
     robot = fingers(rest_position=4.0).with_joint_physics(stiffness=0.0)
-    plain = kt.ModelBuilder("plain")
-    for name in ("palm", "left", "right"):
-        plain.add_link(name, kt.Inertia.from_com(1.0, [0.1, 0, 0], np.eye(3)))
-    plain.add_joint("lead", parent="palm", child="left", joint=Revolute())
-    plain.add_joint("follow", parent="palm", child="right", joint=Revolute(), mimic=("lead", -2.0, 0.3))
-    without = kt.Robot(plain.build(gravity=(0, 0, 0)))
+    without = fingers({})
     assert robot.inverse_dynamics.op_count == without.inverse_dynamics.op_count
     assert fingers().inverse_dynamics.op_count != without.inverse_dynamics.op_count

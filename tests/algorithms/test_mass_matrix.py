@@ -15,7 +15,17 @@ from helpers.compiler import trace
 from helpers.dense import assert_close
 from helpers.joints import MOVING
 from helpers.pinocchio_oracle import build
-from helpers.trees import Array, columns, page, random_inertia, random_placement, random_states, random_tree, stacked
+from helpers.trees import (
+    Array,
+    columns,
+    page,
+    random_inertia,
+    random_placement,
+    random_states,
+    random_tree,
+    stacked,
+    toy,
+)
 from kinetree.algorithms import ALGORITHMS, crba
 from kinetree.algorithms.dynamics import crba as crba_page
 from kinetree.algorithms.dynamics import factorization
@@ -220,12 +230,9 @@ def test_solution_has_a_small_residual(model: Model) -> None:
 
 def test_a_light_body_that_carries_heavy_ones_costs_no_digits_in_segments() -> None:
     """If what a joint takes out of a mobility were left in the sums, eight digits would be lost."""
-    builder = ModelBuilder("balls")
-    builder.add_link("link0")
-    for k, (moment, axis) in enumerate(((1e-9, Z), (1.0, Z), (1.0, Y), (1.0, Z)), start=1):
-        builder.add_link(f"link{k}", Inertia.from_com(1.0, (0.0, 0.0, 0.0), (moment * np.eye(3)).tolist()))
-        builder.add_joint(f"j{k}", parent=f"link{k - 1}", child=f"link{k}", joint=Revolute(axis))
-    model = builder.build()
+    ball, light = (Inertia.from_com(1.0, (0.0, 0.0, 0.0), (moment * np.eye(3)).tolist()) for moment in (1.0, 1e-9))
+    links = {"1": light, "2": ball, "3": ball, "4": ball}
+    model = toy(*((f"j{k} {k} {k + 1}", Revolute(axis)) for k, axis in enumerate((Z, Z, Y, Z))), links=links)
     q, _, _ = random_states(model, 8)
     expected, found = page(mass_matrix_inverse, model, q), page(inverse_by_segments, model, q)
     scale = np.sqrt(np.einsum("nii,njj->nij", expected, expected))
@@ -242,13 +249,10 @@ def test_any_symmetric_matrix_of_the_model_factorises() -> None:
 
 
 def test_a_joint_that_moves_no_mass_is_named() -> None:
-    b = ModelBuilder("massless")
-    for link in ("base", "finger"):
-        b.add_link(link)
-    b.add_joint("knuckle", parent="base", child="finger", joint=Revolute((0, 0, 1)))
+    model = toy(("knuckle base finger", Revolute((0, 0, 1))), links={"finger": None})
     for name in ("mass_matrix_inverse", "mass_matrix_factor", "solve_mass_matrix"):
         with pytest.raises(ModelError, match=r"'knuckle' meets no inertia"):
-            trace(b.build(), ALGORITHMS[name])
+            trace(model, ALGORITHMS[name])
 
 
 @pytest.mark.parametrize(

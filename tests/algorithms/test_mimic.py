@@ -7,6 +7,7 @@ import pytest
 
 import kinetree as kt
 from helpers.dense import assert_close
+from helpers.trees import toy
 from kinetree.algorithms import aba, bias_forces, crba, gravity_forces, rnea
 from kinetree.algorithms.dynamics.aba import hybrid_dynamics
 from kinetree.algorithms.dynamics.coriolis import coriolis_matrix
@@ -117,15 +118,9 @@ def test_hybrid_dynamics(case: tuple[np.ndarray, ...], prescribed: tuple[str, ..
 
 
 def fingers(**follower: object) -> kt.Robot:
-    b = ModelBuilder("fingers")
-    for name in ("palm", "left", "right"):
-        b.add_link(name, Inertia.from_com(1.0, [0.1, 0, 0], np.eye(3)))
-    own = JointLimits(-1.0, 1.0, velocity=3.0)
-    b.add_joint(
-        "lead", parent="palm", child="left", joint=Revolute(), limits=own, armature=0.5, damping=0.1, friction=1.0
-    )
-    b.add_joint("follow", parent="palm", child="right", joint=Revolute(), mimic=("lead", -2.0, 0.3), **follower)
-    return kt.Robot(b.build())
+    own = {"limits": JointLimits(-1.0, 1.0, velocity=3.0), "armature": 0.5, "damping": 0.1, "friction": 1.0}
+    other = "follow palm right", Revolute(), {"mimic": ("lead", -2.0, 0.3), **follower}
+    return kt.Robot(toy(("lead palm left", Revolute(), own), other))
 
 
 def test_a_follower_narrows_its_leaders_limits() -> None:

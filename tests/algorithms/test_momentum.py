@@ -12,7 +12,7 @@ from helpers.dense import assert_close
 from helpers.energy import poses
 from helpers.frames import TREES, mimicking_tree, times
 from helpers.joints import MOVING
-from helpers.trees import STEP, Array, gradient, moved, page, random_inertia, random_states, random_tree, rate
+from helpers.trees import STEP, Array, gradient, moved, page, random_inertia, random_states, random_tree, rate, toy
 from kinetree.algorithms import aba, rnea
 from kinetree.algorithms.dynamics.passive_forces import joint_physics_regressor
 from kinetree.algorithms.quantities import (
@@ -35,7 +35,7 @@ from kinetree.algorithms.regressors import (
 )
 from kinetree.errors import ModelError
 from kinetree.joints import Revolute
-from kinetree.model import Model, ModelBuilder
+from kinetree.model import Model
 
 trees = pytest.mark.parametrize("model", [random_tree(s, n=len(MOVING)) for s in range(4)], ids=lambda m: m.name)
 
@@ -81,12 +81,9 @@ def test_far_from_the_worlds_origin_no_digit_is_lost() -> None:
 
 @pytest.mark.parametrize("function", [center_of_mass, centroidal_momentum, centroidal_momentum_matrix_rate])
 def test_without_mass_there_is_no_centre_of_mass(function) -> None:  # type: ignore[no-untyped-def]
-    b = ModelBuilder("feather")
-    b.add_link("base")
-    b.add_link("link")
-    b.add_joint("joint", parent="base", child="link", joint=Revolute(), armature=0.1)
+    model = toy(("joint base link", Revolute(), {"armature": 0.1}), links={"link": None}, name="feather")
     with pytest.raises(ModelError, match="'feather' has no moving mass, so no centre of mass"):
-        function(b.build(), [0.1], *[[0.2]] * (function is not center_of_mass))
+        function(model, [0.1], *[[0.2]] * (function is not center_of_mass))
 
 
 # -- The centre of mass, its motion and its Jacobian -----------------------------------------------------------------

@@ -19,11 +19,11 @@ import sympy
 import kinetree as kt
 from helpers.dense import assert_close
 from helpers.joints import EXAMPLES
-from helpers.trees import columns, random_states, random_tree
+from helpers.trees import columns, random_states, random_tree, toy
 from kinetree.algorithms import ALGORITHMS, Algorithm, aba, crba, forward_kinematics, rnea, shape_of
 from kinetree.algorithms.registry import OneFrame
 from kinetree.joints import FreeFlyer, Planar, Prismatic, Revolute, Spherical
-from kinetree.model import Model, ModelBuilder
+from kinetree.model import Model
 from kinetree.scalars.dual import Dual
 from kinetree.scalars.functions import atan2, is_zero, select_less
 from kinetree.spatial import Inertia, cos, sin, sqrt
@@ -120,12 +120,9 @@ def test_extended_precision(algorithm: Algorithm) -> None:
 
 def sliders() -> Model:
     """Return two slides at right angles, whose mass matrix holds nothing but sums of masses."""
-    b = ModelBuilder()
-    b.add_link("base")
-    for k, (parent, axis) in enumerate((("base", (1, 0, 0)), ("s0", (0, 1, 0)))):
-        b.add_link(f"s{k}", Inertia.from_com(0.5 + k, [0, 0, 0], np.eye(3).tolist()))
-        b.add_joint(f"j{k}", parent=parent, child=f"s{k}", joint=Prismatic(axis))
-    return b.build(gravity=(0.0, -10.0, 0.0))
+    links = {f"s{k}": Inertia.from_com(0.5 + k, [0, 0, 0], np.eye(3).tolist()) for k in range(2)}
+    joints = ("j0 base s0", Prismatic((1, 0, 0))), ("j1 s0 s1", Prismatic((0, 1, 0)))
+    return toy(*joints, links=links, gravity=(0.0, -10.0, 0.0))
 
 
 @pytest.mark.parametrize("number", [int, float, Fraction, np.float64])
@@ -208,11 +205,8 @@ def test_sympy_numbers_stay_exact() -> None:
     assert sqrt(sympy.Integer(2)) == sympy.sqrt(2)
     assert atan2(third, sympy.Integer(1)) == sympy.atan(third)
     assert select_less(third, 1.0, 3, 4) == 3
-    b = kt.ModelBuilder()
-    b.add_link("base")
-    b.add_link("bob", kt.Inertia.from_com(2.0, (0.0, 0.0, -1.0), np.zeros((3, 3)).tolist()))
-    b.add_joint("pivot", parent="base", child="bob", joint=Revolute((0, 1, 0)))
-    pendulum = b.build(gravity=(0.0, 0.0, -10.0))
+    links = {"bob": kt.Inertia.from_com(2.0, (0.0, 0.0, -1.0), np.zeros((3, 3)).tolist())}
+    pendulum = toy(("pivot base bob", Revolute((0, 1, 0))), links=links, gravity=(0.0, 0.0, -10.0))
     (tau,) = rnea(pendulum, [sympy.pi / 6], [sympy.Integer(0)], [sympy.Integer(0)])
     assert sympy.nsimplify(tau, rational=True) == 10
     assert tau == sympy.Float(10)  # with math, sin(π/6) is 1/2 but for the last bit

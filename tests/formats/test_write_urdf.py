@@ -11,10 +11,10 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import kinetree as kt
-from helpers.trees import random_inertia, random_tree
+from helpers.trees import random_inertia, random_tree, toy
 from kinetree.embedded import embedded_text
 from kinetree.joints import Continuous, FreeFlyer, Planar, Prismatic, Revolute, Spherical
-from kinetree.model import JointLimits, Model, ModelBuilder
+from kinetree.model import JointLimits, Model
 
 TILTED = (0.6, -0.3, 0.7)
 JOINTS = [Revolute(TILTED), Prismatic((0, -1, 0)), Continuous((0, 0, 1)), Planar(TILTED), FreeFlyer()]
@@ -131,15 +131,10 @@ def test_an_original_of_another_robot() -> None:
 
 
 def links_off_their_joints() -> kt.Robot:
-    b, turned = ModelBuilder("off"), np.eye(4)
-    turned[:3, :3] = [[0, -1, 0], [1, 0, 0], [0, 0, 1]]
-    turned[:3, 3] = 0.1, 0.2, 0.3
-    for k in range(3):
-        b.add_link(f"link{k}", random_inertia(np.random.default_rng(k)))
-    for k in range(2):
-        joint = {"joint": Revolute((0, 1, 0)), "child_placement": turned}
-        b.add_joint(f"joint{k}", parent=f"link{k}", child=f"link{k + 1}", **joint)  # type: ignore[arg-type]
-    return kt.Robot(b.build())
+    turned = {"child_placement": [[0, -1, 0, 0.1], [1, 0, 0, 0.2], [0, 0, 1, 0.3], [0, 0, 0, 1]]}
+    links = {f"link{k}": random_inertia(np.random.default_rng(k)) for k in range(3)}
+    joints = ((f"joint{k} link{k} link{k + 1}", Revolute((0, 1, 0)), turned) for k in range(2))
+    return kt.Robot(toy(*joints, links=links, name="off"))
 
 
 def test_links_that_are_not_at_their_joint_stay_where_they_are() -> None:
@@ -181,12 +176,8 @@ ROCK = "<sdf version='1.9'><model name='rock'><static>true</static><link name='s
 
 
 def test_bodies_in_an_order_that_a_file_cannot_have_are_named() -> None:
-    b = ModelBuilder("crossed")
-    for name in ("base", "b0", "b1", "b3"):
-        b.add_link(name, random_inertia(np.random.default_rng(0)))
-    for name, parent in (("b0", "b3"), ("b1", "base"), ("b3", "base")):
-        b.add_joint(f"j{name}", parent=parent, child=name, joint=Continuous((0, 0, 1)))
-    robot = kt.Robot(b.build()).lock(["jb3"])
+    joints = ((names, Continuous((0, 0, 1))) for names in ("jb0 b3 b0", "jb1 base b1", "jb3 base b3"))
+    robot = kt.Robot(toy(*joints)).lock(["jb3"])
     with pytest.warns(kt.FormatWarning, match=r"the order of the bodies, \('b1', 'b0'\)"):
         robot.to_urdf()
 
@@ -197,16 +188,12 @@ MOST = 'velocity="1.7976931348623157e+308" effort="1.7976931348623157e+308"'
 def test_infinite_limits_are_read_by_others_and_are_infinite_again() -> None:
     """The largest float64: urdfdom, by which Pinocchio reads, takes no inf and wants a velocity and an effort."""
     pinocchio = pytest.importorskip("pinocchio")
-    b = ModelBuilder("limits")
-    b.add_link("base")
-    inf = np.inf
+    inf, joints = np.inf, []
     given = [(Revolute, -1.0, inf, 2.0, inf), (Prismatic, -inf, inf, inf, 3.0), (Prismatic, -inf, 1.0, inf, inf)]
     given += [(Continuous, -inf, inf, inf, 4.0), (Continuous, -inf, inf, inf, inf), (Revolute, -1.0, 1.0, inf, inf)]
     for k, (kind, *limits) in enumerate(given):
-        b.add_link(f"b{k}", random_inertia(np.random.default_rng(k)))
-        joint, own = kind((0, 0, 1)), JointLimits(*limits)
-        b.add_joint(f"j{k}", parent=f"b{k - 1}" if k else "base", child=f"b{k}", joint=joint, limits=own)
-    robot = kt.Robot(b.build())
+        joints.append((f"j{k} b{k} b{k + 1}", kind((0, 0, 1)), {"limits": JointLimits(*limits)}))
+    robot = kt.Robot(toy(*joints))
     for text in (robot.to_urdf(), robot.to_urdf(robot.with_limits(velocity=1.0, effort=1.0).to_urdf())):
         again = kt.load(text)
         assert [body.limits for body in again.model.bodies] == [body.limits for body in robot.model.bodies]

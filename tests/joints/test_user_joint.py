@@ -12,6 +12,7 @@ import pytest
 
 import kinetree as kt
 from helpers.dense import assert_close
+from helpers.trees import toy
 from kinetree.functions.of_robot import identity
 from kinetree.joints import Joint, Revolute
 
@@ -27,12 +28,8 @@ def slot() -> type[Joint]:
 
 
 def robot(joint: Joint) -> kt.Robot:
-    b = kt.ModelBuilder()
-    for name in ("base", "pin", "arm"):
-        b.add_link(name, kt.Inertia.from_com(2.0, (0.1, 0.2, 0.3), np.diag([0.1, 0.2, 0.15])))
-    b.add_joint("slot", parent="base", child="pin", joint=joint)
-    b.add_joint("elbow", parent="pin", child="arm", joint=Revolute((0, 1, 1)))
-    return kt.Robot(b.build())
+    links = dict.fromkeys(("pin", "arm"), kt.Inertia.from_com(2.0, (0.1, 0.2, 0.3), np.diag([0.1, 0.2, 0.15])))
+    return kt.Robot(toy(("slot base pin", joint), ("elbow pin arm", Revolute((0, 1, 1))), links=links))
 
 
 def test_everything_works_with_it(slot: type[Joint]) -> None:
@@ -92,12 +89,8 @@ def test_the_cache_knows_the_difference_of_a_joint_and_a_joint_that_mimics() -> 
     class Mine(Counted):
         pass
 
-    b = kt.ModelBuilder()
-    for name in ("base", "one", "two"):
-        b.add_link(name, kt.Inertia.from_com(2.0, (0.1, 0.2, 0.3), np.diag([0.1, 0.2, 0.15])))
-    b.add_joint("leader", parent="base", child="one", joint=Revolute())
-    b.add_joint("follower", parent="one", child="two", joint=Mine(), mimic=("leader", 0.5, 0.0))
-    differing, mimicking = robot(OnlyDifference()).model, b.build()
+    follower = "follower one two", Mine(), {"mimic": ("leader", 0.5, 0.0)}
+    differing, mimicking = robot(OnlyDifference()).model, toy(("leader base one", Revolute()), follower)
     before = identity(differing), identity(mimicking)
     OnlyDifference.turns = Counted.turns = 2.0
     assert identity(differing) != before[0]

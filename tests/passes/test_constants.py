@@ -12,7 +12,7 @@ import pytest
 import kinetree as kt
 from helpers.joints import MOVING
 from helpers.programs import traced
-from helpers.trees import random_tree
+from helpers.trees import random_tree, toy
 from kinetree.algorithms import ALGORITHMS
 from kinetree.graph import Program
 from kinetree.joints import Revolute
@@ -77,11 +77,8 @@ def test_every_call_is_told(size: tuple[int, ...]) -> None:
 
 @pytest.mark.parametrize("size", [(), (3,)], ids=["single", "batch"])
 def test_a_robot_of_which_nothing_is_left_in_float32(size: tuple[int, ...]) -> None:
-    b = kt.ModelBuilder()
-    b.add_link("base")
-    b.add_link("arm", kt.Inertia.from_com(1e-30, (0.0, 0.0, 1e-20), [[1e-60, 0, 0], [0, 1e-60, 0], [0, 0, 1e-60]]))
-    b.add_joint("j", parent="base", child="arm", joint=Revolute((0, 1, 0)))
-    robot = kt.Robot(b.build())
+    links = {"arm": kt.Inertia.from_com(1e-30, (0.0, 0.0, 1e-20), [[1e-60, 0, 0], [0, 1e-60, 0], [0, 0, 1e-60]])}
+    robot = kt.Robot(toy(("j base arm", Revolute((0, 1, 0))), links=links))
     q = np.zeros((*size, 1))
     assert np.isfinite(robot.forward_dynamics(q, q, q)).all()
     q = q.astype(np.float32)

@@ -14,6 +14,7 @@ import pytest
 from synthetic import at_once, target_of
 
 import kinetree as kt
+from helpers.trees import toy
 from kinetree.errors import ArgumentError, ModelError
 from kinetree.glue import cpython as layout
 from kinetree.joints import Revolute
@@ -264,12 +265,10 @@ def test_what_is_known_is_regrouped_before_what_is_not_is_added():
 
 
 def on_a_stick(length: float) -> kt.Robot:
-    b = kt.ModelBuilder("stick")
-    b.add_link("base")
-    b.add_link("stick", kt.Inertia.from_com(1.0, [0.1, 0, 0], np.eye(3)))
-    b.add_joint("hinge", parent="base", child="stick", joint=Revolute((0, 1, 0)))
-    b.add_frame("end", link="stick", placement=[[1, 0, 0, length], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]])
-    return kt.Robot(b.build())
+    end = [[1, 0, 0, length], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]
+    return kt.Robot(toy(("hinge base stick", Revolute((0, 1, 0))), name="stick")).with_frame(
+        "end", on="stick", placement=end
+    )
 
 
 def test_inputs_on_a_compiled_function_know_the_robot(own_cache):
@@ -458,33 +457,21 @@ def test_what_cannot_be_traced(function, error, message):
         (lambda: SHAPED(Q, np.zeros(4)), r"q_des has shape \(4,\), one state has shape \(3,\); give it"),
         (lambda: UNDER_GRAVITY(Q, [0.0, 1.0]), r"gravity has shape \(2,\), one state has shape \(3,\)"),
         (lambda: UNDER_GRAVITY([0.0, 1.0], np.zeros(3)), r"q has shape \(2,\), this robot has nq = 7"),
-        (
-            lambda: controllers.computed_torque(Q, V, np.zeros(3), V, 1.0, KD),
-            r"q_des has shape \(3,\), this robot has nq = 7.*panda_joint1",
-        ),
+        (lambda: controllers.computed_torque(Q, V, np.zeros(3), V, 1.0, KD), r"q_des has shape \(3,\), this robot has"),
         (lambda: compiled("mass_matrix", inputs=[kt.payload("panda_link0")]), "'panda_link0' does not move"),
         (lambda: compiled("mass_matrix", inputs=[kt.payload("panda_hnd")]), "did you mean 'panda_hand'"),
         (
             lambda: kt.compile(STICK, OTHER.gravity_forces, inputs=G)([0.0], [0.0, 0.0, -1.0]),
             "gravity_forces uses no function of 'stick'",
         ),
-        (
-            lambda: kt.compile(STICK, kt.compile(OTHER, lambda q: q, name="mine"), inputs=G),
-            "mine uses no function of 'stick'",
-        ),
+        (lambda: kt.compile(STICK, kt.compile(OTHER, lambda q: q, name="mine"), inputs=G), "mine uses no function of"),
         (
             lambda: kt.compile(STICK, lambda q: STICK.gravity_forces(np.zeros((5, 1)))[0] + q, inputs=G),
             "a function that is being compiled gives it one state",
         ),
-        (
-            lambda: kt.compile(STICK, "gravity_forces", inputs=A_STICK),
-            "A and B are the inertia of one body",
-        ),
+        (lambda: kt.compile(STICK, "gravity_forces", inputs=A_STICK), "A and B are the inertia of one body"),
         (lambda: TWICE([0.0], np.zeros(10), np.zeros(10)), "are the inertia of one body"),
-        (
-            lambda: compiled(lambda q, gravity: q, shapes={"gravity": 3}, inputs=G),
-            "these arguments do not have different names",
-        ),
+        (lambda: compiled(lambda q, gravity: q, shapes={"gravity": 3}, inputs=G), "these arguments do not have"),
         (lambda: compiled(lambda q, out: q, shapes={"out": 3}), "calls take out= as the memory for results"),
         (lambda: compiled("mass_matrix", inputs=[kt.payload("panda_hand", name="out")]), "calls take out= as the mem"),
     ],

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
+from helpers.trees import toy
 from kinetree.algorithms import ALGORITHMS, Algorithm, shape_of
 from kinetree.constraints.pages import MECHANISM_ALGORITHMS
 from kinetree.errors import ArgumentError
@@ -201,17 +202,15 @@ ALL = [kt.joint_damping, kt.joint_friction, kt.joint_armature]
 
 def gripper() -> kt.Robot:
     """Return an arm on a floating base with a joint that follows another, all of which have figures of their own."""
-    builder = kt.ModelBuilder("gripper")
-    inertias = [kt.Inertia(1.0 + k, [0.1, 0.02, 0.03], 0.02 * np.eye(3)) for k in range(4)]
-    for link, inertia in zip(("base", "arm", "finger", "thumb"), inertias, strict=True):
-        builder.add_link(link, inertia)
-    figures = {"damping": 0.3, "friction": 0.2, "armature": 0.1, "joint": kt.joints.Revolute((0.0, 0.6, 0.8))}
+    links = ("base", "arm", "finger", "thumb")
+    inertias = {link: kt.Inertia(1.0 + k, [0.1, 0.02, 0.03], 0.02 * np.eye(3)) for k, link in enumerate(links)}
+    figures, tilted = {"damping": 0.3, "friction": 0.2, "armature": 0.1}, kt.joints.Revolute((0.0, 0.6, 0.8))
     X = np.eye(4)
     X[:3, 3] = 0.1, 0.2, 0.0
-    builder.add_joint("arm_joint", parent="base", child="arm", placement=X, **figures)
-    builder.add_joint("finger_joint", parent="arm", child="finger", placement=X, **figures)
-    builder.add_joint("thumb_joint", parent="arm", child="thumb", mimic=("finger_joint", -2.0, 0.0), **figures)
-    return kt.Robot(builder.build(floating_base=True))
+    placed, mimic = figures | {"placement": X}, figures | {"mimic": ("finger_joint", -2.0, 0.0)}
+    joints = ("arm_joint base arm", tilted, placed), ("finger_joint arm finger", tilted, placed)
+    thumb = "thumb_joint arm thumb", tilted, mimic
+    return kt.Robot(toy(*joints, thumb, links=inertias, floating_base=True))
 
 
 GRIPPER = gripper()
@@ -273,14 +272,8 @@ def damped(*given: object) -> object:
     ("call", "message"),
     [
         (lambda: pushed({"panda_hnd": F}), "inverse_dynamics: f_ext: no frame 'panda_hnd', did you mean 'panda_hand'"),
-        (
-            lambda: pushed({"panda_hand": F[:3]}),
-            r"f_ext: the wrench on 'panda_hand' has shape \(3,\): a moment and a f",
-        ),
-        (
-            lambda: pushed({"panda_hand": np.ones((2, 6)), "panda_link1": np.ones((3, 6))}),
-            "f_ext: the batch axes of .* do not broadcast",
-        ),
+        (lambda: pushed({"panda_hand": F[:3]}), r"f_ext: the wrench on 'panda_hand' has shape \(3,\): a moment and a"),
+        (lambda: pushed({"panda_hand": np.ones((2, 6)), "panda_link1": np.ones((3, 6))}), "f_ext: the batch axes of"),
         (lambda: pushed({"panda_hand": ["x"] * 6}), "the wrench on 'panda_hand' has dtype <U1"),
         (lambda: pushed({"panda_hand": [None] * 6}), "the wrench on 'panda_hand' has dtype object"),
         (lambda: pushed({7: F}), "the name of a frame is a str; 7 was given"),
@@ -288,14 +281,8 @@ def damped(*given: object) -> object:
         (lambda: damped([1.0, 2.0, 3.0]), r"joint_damping has shape \(3,\), one state has shape \(8,\)"),
         (lambda: GRIPPER.frame_placement(Q), "frame_placement needs frame=: one of base, arm, finger, thumb"),
         (lambda: GRIPPER.frame_placement(Q, frame="arn"), "no frame 'arn', did you mean 'arm'"),
-        (
-            lambda: GRIPPER.hybrid_dynamics(Q, V, A, A, prescribed=["thumb_joint"]),
-            "'thumb_joint' follows 'finger_joint': name that one",
-        ),
-        (
-            lambda: kt.compile(GRIPPER, "mass_matrix", inputs=[kt.gravity]).op_count,
-            "mass_matrix does not depend on gravity: leave it out",
-        ),
+        (lambda: GRIPPER.hybrid_dynamics(Q, V, A, A, prescribed=["thumb_joint"]), "'thumb_joint' follows 'finger"),
+        (lambda: kt.compile(GRIPPER, "mass_matrix", inputs=[kt.gravity]).op_count, "mass_matrix does not depend on"),
         (
             lambda: kt.compile(GRIPPER, "center_of_mass", inputs=[kt.joint_damping]).op_count,
             "center_of_mass does not depend on joint_damping: leave it out",
