@@ -250,7 +250,7 @@ def single_of(f):
 
 
 def owner(single):
-    return single.kernel.keep[()]
+    return single.keep[()]
 
 
 def needing_scratch(monkeypatch, size):
