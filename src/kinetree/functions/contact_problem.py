@@ -94,9 +94,9 @@ def solve_contacts(
     g : (..., n) array
         The motion without these forces.
     friction : (..., k) array
-        μ of each contact; its length is their number.
+        Coulomb's coefficient μ of each contact; its length is their number.
     bounds : (..., m) array, optional
-        b of the last m rows. The n − 3k − m rows between are those that only push.
+        Sizes b of the last m rows. The n − 3k − m rows between are those that only push.
     compliance : (..., n) array, optional
         The diagonal R.
     start : (..., n) array, optional

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from kinetree.model import WORLD
-from kinetree.robot.limits import given
+from kinetree.robot.base import given_limits
 from kinetree.tables import WIDE, make_table, number, print_warnings
 
 if TYPE_CHECKING:
@@ -74,8 +74,8 @@ def joint_table(model: Model, width: int) -> Table:
             guide + body.joint_name,
             kind(body),
             position_range(body.limits),
-            number(given(body.limits.velocity)),
-            number(given(body.limits.effort)),
+            number(given_limits(body.limits.velocity)),
+            number(given_limits(body.limits.effort)),
             number(float(body.inertia.m)),
             body.name,
         )

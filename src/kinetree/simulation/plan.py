@@ -13,7 +13,7 @@ import numpy as np
 from kinetree.errors import LimitWarning, warn_user
 from kinetree.lazy import cached_property
 from kinetree.motions.states import End, read_only
-from kinetree.robot.limits import beyond
+from kinetree.robot.base import beyond_limits
 from kinetree.robot.robot import Robot
 from kinetree.runtime.function import Function
 from kinetree.simulation.choices import Controller, Record, own
@@ -125,7 +125,7 @@ class Planned:
             check_closed(self.robot, self.loops, q, self.arrays, self.times.of(0))
         if self.stops and self.before is None and np.count_nonzero((q < self.stops[0]) | (q > self.stops[1])):
             for extreme in (q.max(axis=0), q.min(axis=0)):
-                if told := beyond(self.robot.model.leading, extreme):
+                if told := beyond_limits(self.robot.model.leading, extreme):
                     warn_user(
                         f"the simulation begins beyond joint limits, at which stops push back hard: {told}; "
                         "joints='none' has no stops",
