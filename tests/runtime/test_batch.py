@@ -105,7 +105,9 @@ def test_chunks_are_multiples_of_the_lanes_of_at_most_about_a_millisecond(thread
     g(*states(3))
     kernel = g._kernels.batch(g._default)
     seen = []
-    monkeypatch.setattr(kernel, "_runner", lambda laid, first=0: lambda start, count: seen.append((first + start, count)))
+    monkeypatch.setattr(
+        kernel, "_runner", lambda laid, first=0: lambda start, count: seen.append((first + start, count))
+    )
     kernel._seconds = seconds
     set_num_threads(threads)
     n = 100_003
