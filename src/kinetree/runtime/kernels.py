@@ -44,7 +44,7 @@ class Glue(NamedTuple):
     keep: object
 
 
-def _load_or_compile(
+def load_or_compile(
     made: dict[Any, Any],
     key: Hashable,
     name: str | None,
@@ -153,7 +153,7 @@ class Kernels:
 
         if key not in made:
             name = cache_key(self._spec, variant, self._backend.target, f"{self._backend_name} {kind}")
-            _load_or_compile(made, key, name, self._backend, compiled, lambda *code: of(*code, *how[:1]))
+            load_or_compile(made, key, name, self._backend, compiled, lambda *code: of(*code, *how[:1]))
         return made[key]
 
 
@@ -171,7 +171,7 @@ def call_glue(backend_name: str, *, load: bool, wait: bool) -> tuple[Glue | None
         def loaded(code: ObjectCode, own: LoadedCode) -> Glue:
             return Glue(own.address("kt_call") or 0, own)
 
-        _load_or_compile(_glues, backend_name, key, backend, backend.compile_glue, loaded, wait)
+        load_or_compile(_glues, backend_name, key, backend, backend.compile_glue, loaded, wait)
     return _glues.get(backend_name), backend_name in _glues
 
 

@@ -14,7 +14,7 @@ from kinetree.errors import ArgumentError, unknown_name
 from kinetree.glossary.symbols import RANGES
 from kinetree.motions.states import End, State
 from kinetree.motions.trajectory import Trajectory
-from kinetree.signatures import told
+from kinetree.signatures import friendly_call_errors
 from kinetree.simulation import run
 from kinetree.simulation.choices import Forces, by_name, chosen, own
 from kinetree.simulation.given import Times, as_given, constraint_arrays, contacts_of, state
@@ -169,7 +169,7 @@ class Simulation(Planned):
         """Return the motion from the states that it was made with."""
         return run.run(self)
 
-    @told
+    @friendly_call_errors
     def __call__(
         self,
         q: Any,
