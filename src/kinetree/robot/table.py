@@ -11,7 +11,7 @@ from rich.markup import escape
 
 from kinetree.model import WORLD
 from kinetree.robot.base import given_limits
-from kinetree.tables import WIDE, make_table, number, print_warnings
+from kinetree.tables import WIDE, Cells, number, print_warnings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -81,7 +81,7 @@ def joint_table(model: Model, width: int) -> Table:
         )
         for guide, body in tree(model)
     ]
-    return make_table(columns, rows, width, optional=["body", "mass", "effort", "speed", "type"])
+    return Cells(columns, rows, ("body", "mass", "effort", "speed", "type")).for_terminal(width)
 
 
 def position_range(limits: JointLimits) -> str:
