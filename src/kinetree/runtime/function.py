@@ -18,7 +18,7 @@ from kinetree.runtime import arguments, batch, outputs
 from kinetree.runtime.arguments import Array, Inputs
 from kinetree.runtime.batch import BatchKernel, SingleKernel
 from kinetree.runtime.kernels import CallGlue, Kernels
-from kinetree.runtime.spec import FunctionSpec, Variant
+from kinetree.runtime.spec import FunctionSpec, Variant, found_by_name
 
 
 class Shown:
@@ -119,9 +119,7 @@ class Function(functools.partial[Any]):
     def __reduce__(self) -> str | tuple[Any, ...]:
         """Support pickle: a user's function by its name in its module, others by how they are made."""
         path = getattr(self.spec.wrapped, "__qualname__", "")
-        found: Any = sys.modules.get(self.__module__)
-        for part in path.split("."):
-            found = getattr(found, part, None)
+        found = found_by_name(self.__module__, path)
         if found is self:
             return path
         if self.spec.reduce is None:
