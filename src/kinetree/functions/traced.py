@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from kinetree.errors import ArgumentError, KinetreeError
-from kinetree.functions.model_inputs import ModelInput, meanings, ports, substituting
+from kinetree.functions.model_inputs import ModelInput, meanings, substituting
 from kinetree.functions.of_robot import describe
 from kinetree.functions.parameters import Shapes, parameters_of, with_required
 from kinetree.functions.wrenches import named_wrenches
@@ -168,7 +168,7 @@ def user_function(
         return _made_again, (made_from, source_digest(), _usual_identity(whole))
 
     variant, run = Traces(name, trace, function), substituting(results, model, inputs, name)
-    further = ports(model, inputs)
+    further = tuple(i.port(model) for i in inputs)
     names = [port.name for port in (*own.ports, *further)]
     check_names(name, [*names, *(constant.name for constant in own.constants)])
     bare = FunctionSpec(
