@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.contacts import FrictionCone, Interval, NotNegative, Problem, Solution, solve
+from kinetree.contacts import PUSHES, FrictionCone, Interval, Problem, Solution, solve
 
 Array = np.ndarray[Any, Any]
 
@@ -18,7 +18,7 @@ def problem(G: Array, g: Array, friction: Any = (), bounds: Any = (), R: Any = N
     intervals = [Interval(float(b)) for b in bounds]
     compliance = None if R is None else [float(r) for r in R]
     return Problem(
-        np.asarray(G).tolist(), np.asarray(g).tolist(), [*cones, *[NotNegative()] * limits, *intervals], compliance
+        np.asarray(G).tolist(), np.asarray(g).tolist(), [*cones, *[PUSHES] * limits, *intervals], compliance
     )
 
 

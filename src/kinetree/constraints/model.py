@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,9 @@ from kinetree.glossary.symbols import Vector
 from kinetree.lazy import cached_property
 from kinetree.model import Model
 from kinetree.spatial import Scalar
+
+if TYPE_CHECKING:
+    from kinetree.constraints.inputs import ContactInputs
 
 Array = NDArray[Any]
 
@@ -112,8 +115,8 @@ class ConstrainedModel(Model):
         constraints = (c.given(next(rest)) if isinstance(c, ContactSlot) else c for c in self.constraints)
         return replace(self, constraints=tuple(constraints))
 
-    def constraint_rows(self, q: Vector, v: Vector | None = None) -> list[Row]:
-        """Return the rows of all constraints; v is zero if not given."""
+    def constraint_rows(self, q: Vector, v: Vector | None = None, contacts: ContactInputs | None = None) -> list[Row]:
+        """Return the rows of all constraints, with what is given for them; v is zero if not given."""
         v, found = [0.0] * self.nv if v is None else v, list[Row]()
         for constraint in self.constraints:
             rows = list(constraint.rows(self, q, v))
@@ -123,7 +126,16 @@ class ConstrainedModel(Model):
                     f"{constraint.size}, and nv = {self.nv}"
                 )
             found += rows
-        return found
+        return found if contacts is None else self.with_given(found, contacts)
+
+    def with_given(self, rows: Iterable[Row], contacts: ContactInputs) -> list[Row]:
+        """Return rows with what is given for them: whether they act, and how their anchors move."""
+        if contacts.active is not None:
+            on = contacts.active
+            rows = [row._replace(on=on[i]) for row, i in zip(rows, self.constraint_of_row, strict=True)]
+        if contacts.row_motion is not None:
+            rows = [row._replace(anchor=d) for row, *d in zip(rows, *contacts.row_motion, strict=True)]
+        return list(rows)
 
     @property
     def passive(self) -> tuple[int, ...]:

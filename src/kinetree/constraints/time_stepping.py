@@ -21,29 +21,44 @@ Coulomb friction, 1996; Anitescu and Potra, 1997; here with the cone as it is, a
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from itertools import compress
 from typing import Any, NamedTuple
 
-from kinetree.algorithms.dynamics.factorization import factorised
+from kinetree.algorithms.dynamics.factorization import Factor, factorised
 from kinetree.algorithms.dynamics.rnea import rnea
-from kinetree.constraints.contacts import MOST_ITERATIONS, TOLERANCE, FreeStep, StepContacts, contacts, count, in_joints
-from kinetree.constraints.delassus import Delassus
-from kinetree.constraints.inputs import mask, row_mask, speeds
-from kinetree.constraints.model import ConstrainedModel
-from kinetree.constraints.system import ConstrainedSystem, held
-from kinetree.contacts.sets import larger
+from kinetree.constraints.contacts import Contacts, contacts_of_step, limited_joints
+from kinetree.constraints.system import ConstrainedSystem
+from kinetree.constraints.types import Row
+from kinetree.contacts import PUSHES, Problem, Solution, solve
+from kinetree.contacts.sets import larger, largest, positive_part
 from kinetree.errors import ModelError
-from kinetree.glossary.symbols import Matrix, Vector
+from kinetree.glossary.symbols import Vector
 from kinetree.integrators.contract import INTEGRATORS, Integrator, State, System
 from kinetree.integrators.euler import implicit_euler, own_derivatives, semi_implicit_euler, with_rotors
 from kinetree.joints.base import JointState
 from kinetree.model import Body, Model
 from kinetree.scalars.column import Column
-from kinetree.scalars.functions import Scalar, is_zero, select_less
-from kinetree.scalars.linalg import minus
+from kinetree.scalars.functions import Scalar, is_zero, select, select_less
+from kinetree.scalars.linalg import minus, plus
 from kinetree.spatial.vector import ZERO
+
+TOLERANCE = 1e-6
+"""Of velocities, beside the largest along a row; of the work, beside that times the largest force."""
+
+MOST_ITERATIONS = 500.0
+
+FASTEST = 1e6
+"""Velocities (m/s, rad/s) beyond this one allow no larger residual: rounding alone would be one."""
+
+SLACK = 1.1
+"""By how much residuals may exceed the tolerance afterwards: sweeps add σ up with rounding of their own."""
+
+NEARBY = 10.0
+"""What is so many times farther from touching than the deepest has penetrated is as far as that, in moving back."""
+
+MOST_PUSHES = 50.0
+"""Iterations in which what has penetrated is moved back; the next step goes on."""
 
 
 class Stepped(NamedTuple):
@@ -53,7 +68,7 @@ class Stepped(NamedTuple):
     v: Column
 
     impulses: list[Scalar]
-    """Along the mechanism's rows, bilateral ones too, and in the joints (`contacts.count`)."""
+    """Along the mechanism's rows, bilateral ones too, and in the joints."""
 
     iterations: Scalar
     """Of the solutions, of impact and rebound."""
@@ -81,63 +96,51 @@ def stepped(
     solved (see `kinetree.contacts.solve`).
     """
     model = system.model.with_slots(system.contacts.slots)
-    given = replace(system.contacts, active=mask(system.contacts.active))
-    lasting, on, after = _lasting(model, given.active, system.anchors(t + dt))
-    free = free_step(replace(system, model=model), lasting, on, t, q, v, dt, implicit, after)
+    system, given = replace(system, model=model, stick=False), system.given(t + dt)
+    factor, y = _pushed(system, t, q, v, dt, implicit)
+    rows, joints = model.constraint_rows(q, None, given), limited_joints(model, q, dt, system.limits in STOPS)
+    touching = list(contacts_of_step(model, q, rows, given, dt))
+    rows += [joints[k][0] if k in joints else Row([0.0] * model.nv, 0.0, None) for k in range(model.nv)]
+    rubbing, stopped = ([x for _, x in joints.values() if is_zero(x.force_set.b) == stops] for stops in (False, True))
+    contact = Contacts(model, factor, rows, [*rubbing, *touching, *stopped])
 
-    limited, anchors = system.limits in ("position", "all"), system.anchors_within(t, dt)
-    joints = [*in_joints(model, q, dt * free.end(), dt, limited)]
-    rubbing = [each for each in joints if each.gap is None]
-    meeting = [*rubbing, *contacts(model, q, given, anchors), *joints[len(rubbing) :]]
-    contact = StepContacts(meeting, free, dt, system.settings, method)
-    met = found = contact.solved(contact.near, start)
-    if any(not is_zero(each.restitution) for each in meeting):
-        found = contact.solved(contact.rebounding(v, met.force), contact.placed(met.force, start))
-    force = met.force if found is met else contact.without_gain(met.force, found.force)
-    v_met, v_next, back = contact.velocity(met.force), contact.velocity(force), contact.moved_back(met.sigma)
+    v_free = v + dt * centripetal(model, q, v)
+    impulses, y, free = contact.alone([row.speed(v_free) for row in rows], y)
+    near = [0.0] * len(free)
+    for each, at in contact.blocks:
+        if each.gap is not None:
+            near[at.stop - 1] = positive_part(each.gap) / dt
+    tolerance = system.settings.get("tolerance", TOLERANCE)
+    settings = {"solver": method, "max_iterations": system.settings.get("max_iterations", MOST_ITERATIONS)}
+    settings |= {"tolerance": tolerance, "size": largest([abs(x) for x in free])}  # how far away things are is no size
+    met = found = contact.solve(plus(free, near), contact.of(start), **settings)
+    force, iterations, residual, solved = met.force, met.iterations, met.dual, _arrived(contact, met, settings)
+    if any(not is_zero(each.restitution) for each in touching):
+        b = _rebounding(contact, v, met.force, near)
+        found = contact.solve(plus(free, b), contact.acting(met.force), **settings)
+        force = contact.without_gain(free, met.force, found.force)
+        iterations, residual = iterations + found.iterations, larger(residual, found.dual)
+        solved = solved * _arrived(contact, found, settings)
+    v_met = v_free + contact.bilateral.motion(contact.pushed(contact.acting(met.force), y))
+    impulses, y = contact.together(force, impulses, y)
+    v_next, back = v_free + contact.bilateral.motion(y), _moved_back(contact, met.sigma, dt)
     q_next = system.moved(q, dt * (v_met + (-0.5 * dt) * centripetal(model, q, v_met)) + back)
     v_next = turned(model, q, q_next, v_next)
-    if lasting.constraints:
-        q_next, v_next = held(lasting, q_next, v_next, on, after)
-    impulses = contact.placed(contact.acting(force), [0.0] * count(model))
-    rest = iter(contact.held_by(force))
-    for constraint, at in model.blocks:
-        if constraint.force_set() is None:
-            impulses[at] = [next(rest) for _ in range(constraint.size)]
-    iterations, solved, residual = met.iterations, contact.arrived(met), met.dual
-    if found is not met:
-        iterations, solved = iterations + found.iterations, solved * contact.arrived(found)
-        residual = larger(residual, found.dual)
+    if len(touching) < model.nconstraints:
+        q_next, v_next = system.held(t + dt, q_next, v_next)
     return Stepped(q_next, v_next, impulses, iterations, residual, solved)
 
 
-def _lasting(
-    model: ConstrainedModel, active: Any, row_motion: Matrix | None
-) -> tuple[ConstrainedModel, list[Scalar] | None, Matrix | None]:
-    """Return the constraints that hold whatever force it takes, with what is given for these and their rows."""
-    lasts = [constraint.force_set() is None for constraint in model.constraints]
-    rows = [lasts[i] for i in model.constraint_of_row]
-    return (
-        replace(model, constraints=tuple(compress(model.constraints, lasts))),
-        None if active is None else list(compress(active, lasts)),
-        None if row_motion is None else [list(compress(values, rows)) for values in row_motion],
-    )
+STOPS = ("position", "all")
+"""The limits that count where joints have stops."""
 
 
-def free_step(
-    system: ConstrainedSystem,
-    lasting: ConstrainedModel,
-    on: Vector | None,
-    t: Scalar,
-    q: Column,
-    v: Column,
-    dt: Scalar,
-    implicit: bool,
-    row_motion: Matrix | None = None,
-) -> FreeStep:
-    """Return the step; `lasting` has the bilateral constraints, `on` which act, and `row_motion` theirs at its end.
+def _pushed(
+    system: ConstrainedSystem, t: Scalar, q: Column, v: Column, dt: Scalar, implicit: bool
+) -> tuple[Factor, list[Scalar]]:
+    """Return the factors of M, and the joint impulses of a step times L⁻ᵀ: without constraints, and Coulomb friction.
 
-    Damping and springs of the joints act at its end if it is `implicit`. Their Coulomb friction does not act.
+    Damping and springs of the joints act at its end if it is `implicit`.
     """
     model, tau = system.model, system.motor_forces(t, q, v)
     smooth = replace(model, friction=replace(model.friction, coulomb=False))
@@ -146,15 +149,61 @@ def free_step(
         stiffness, damping = own_derivatives(replace(system, model=smooth, limits="none"), q, v)
         tau = tau - Column(dt * k * x for k, x in zip(stiffness, v, strict=True))
         heavier = with_rotors(smooth, dt * damping + (dt * dt) * stiffness)
-    f_ext = system.wrenches and system.wrenches(t)
-    factor = factorised(heavier, q)
+    f_ext, factor = system.wrenches and system.wrenches(t), factorised(heavier, q)
     h = rnea(smooth, q, v, [0.0] * model.nv, f_ext, f_ext_frame=system.f_ext_frame)
-    y = [dt * x for x in factor.solve_L_transposed(minus(tau, h))]
-    v = v + dt * centripetal(model, q, v)
-    rows = lasting.constraint_rows(q)
-    bilateral = Delassus(lasting, factor, rows, row_mask(lasting, on))
-    impulses, y = bilateral.held(speeds(rows, v, row_motion), y)
-    return FreeStep(factor, v, y, bilateral, impulses)
+    return factor, [dt * x for x in factor.solve_L_transposed(minus(tau, h))]
+
+
+def _arrived(contact: Contacts, found: Solution, settings: Mapping[str, Scalar]) -> Scalar:
+    """Return 1 where the residuals of a solution are within the tolerance, else 0."""
+    part, speed = SLACK * settings["tolerance"], settings["size"]
+    dual = part * select_less(speed, FASTEST, speed, FASTEST)
+    size = largest([each.force_set.magnitude(found.force[at]) for each, at in contact.blocks])
+    return select((found.dual <= dual) & (found.complementarity <= part * speed * size), 1.0, 0.0)
+
+
+def _rebounding(contact: Contacts, v: Column, force: Vector, near: Vector) -> list[Scalar]:
+    """Return b where what met under these impulses, approaching with the velocity v, rebounds."""
+    b = list(near)
+    for each, at in contact.blocks:
+        if each.gap is not None and not is_zero(each.restitution):
+            last, before = at.stop - 1, contact.rows[each.at][-1].speed(v)
+            b[last] = select((force[last] > 0.0) & (before < 0.0), each.restitution * before, b[last])
+    return b
+
+
+def _moved_back(contact: Contacts, sigma: Vector, dt: Scalar) -> Column:
+    """Return by how much positions change, beside the step with this σ, so that nothing has penetrated after it."""
+    apart = [*_apart(contact, sigma, dt)]
+    deepest = largest([positive_part(-gap) for *_, gap in apart])
+    G = [[contact.G[i][j] * (a * b) for j, b, _ in apart] for i, a, _ in apart]
+    gaps = [select_less(gap, NEARBY * deepest, gap, NEARBY * deepest) for *_, gap in apart]
+    found = solve(Problem(G, gaps, [PUSHES] * len(apart)), "pgs", max_iterations=MOST_PUSHES)
+    pushes: list[Scalar] = [0.0] * len(contact.J)
+    for (i, sign, _), push in zip(apart, found.force, strict=True):
+        pushes[i] = push * sign
+    return Column(contact.bilateral.motion(contact.pushed(pushes, [0.0] * len(contact.bilateral.factor.D))))
+
+
+def _apart(contact: Contacts, sigma: Vector, dt: Scalar) -> Iterator[tuple[int, Scalar, Scalar]]:
+    """Yield the rows along which things keep apart, with a sign, and how far they are after the step."""
+    for each, at in contact.blocks:
+        sign, gap, moved = 1.0, each.gap, sigma[at.stop - 1]
+        if each.between != (None, None):
+            sign, gap = nearer(*each.between, dt * moved)
+            moved = moved * sign + positive_part(gap) / dt
+        if gap is not None:
+            yield at.stop - 1, sign, dt * positive_part(moved) + select_less(gap, 0.0, gap, 0.0)
+
+
+def nearer(below: Scalar | None, above: Scalar | None, dq: Scalar) -> tuple[Scalar, Scalar]:
+    """Return the direction away from the stop that is nearer after a motion, and how far it is before."""
+    if above is None:
+        return 1.0, below
+    if below is None:
+        return -1.0, above
+    after = below + dq, above - dq
+    return select_less(*after, 1.0, -1.0), select_less(*after, below, above)
 
 
 def centripetal(model: Model, q: Vector, v: Vector) -> Column:
@@ -216,7 +265,7 @@ class TimeStepping(Integrator):
 
     def memory(self, model: Model) -> int:
         """Return how many numbers it carries from step to step."""
-        return count(model) + 4  # type: ignore[arg-type]
+        return model.nrows + model.nv + 4  # type: ignore[attr-defined, no-any-return]
 
     def advance(
         self, system: System, t: Scalar, q: Any, v: Any, dt: Scalar, memory: Column

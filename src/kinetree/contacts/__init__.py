@@ -2,8 +2,8 @@
 
 from kinetree.contacts.admm import Balance, distribute
 from kinetree.contacts.problem import Problem, Residuals, residuals
-from kinetree.contacts.sets import ForceSet, FrictionCone, Interval, NotNegative, PressedCone, SlidingCone
+from kinetree.contacts.sets import PUSHES, ForceSet, FrictionCone, Interval, PressedCone, SlidingCone
 from kinetree.contacts.solve import METHODS, Solution, solve
 
-__all__ = ["METHODS", "Balance", "ForceSet", "FrictionCone", "Interval", "NotNegative", "PressedCone", "Problem"]
+__all__ = ["METHODS", "PUSHES", "Balance", "ForceSet", "FrictionCone", "Interval", "PressedCone", "Problem"]
 __all__ += ["Residuals", "SlidingCone", "Solution", "distribute", "residuals", "solve"]

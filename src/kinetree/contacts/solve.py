@@ -55,11 +55,12 @@ def solve(
     start: Vector | None = None,
     tolerance: Scalar = TOLERANCE,
     max_iterations: Scalar = MOST_ITERATIONS,
+    size: Scalar | None = None,
 ) -> Solution:
     """Return forces and motions that fulfil the laws of the sets, with Coulomb's cone as it is.
 
-    It is done when the dual residual is at most `tolerance` times the largest entry of g, and the complementarity that
-    times the largest force; or after `max_iterations`. Nothing is raised then: the residuals tell. They are computed
+    It is done when the dual residual is at most `tolerance` times the `size` of motions, the largest entry of g if not
+    given, and the complementarity that times the largest force; or after `max_iterations`. Nothing is raised then: the residuals tell. They are computed
     from the final forces. A NaN makes all forces that it reaches NaN, and ends the iteration.
 
     Forces to begin with, `start`, are brought into the sets.
@@ -77,7 +78,7 @@ def solve(
     given, problem = problem, problem.prepared()
     none = [0.0] * len(problem.g)
     force = none if start is None else problem.project(start)
-    least = tolerance * largest([abs(x) for x in problem.g])
+    least = tolerance * (largest([abs(x) for x in problem.g]) if size is None else size)
     sigma = problem.motion(force)
     s = State(force, sigma, 0.0, 1.0)
     if solver == "pgs":

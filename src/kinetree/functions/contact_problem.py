@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from kinetree.contacts import METHODS, FrictionCone, Interval, NotNegative, Problem, solve
+from kinetree.contacts import METHODS, PUSHES, FrictionCone, Interval, Problem, solve
 from kinetree.contacts.solve import NUMBERS, ContactSolver, checked_solver, solver_of
 from kinetree.errors import ArgumentError
 from kinetree.graph import Port
@@ -213,7 +213,7 @@ def _made(contacts: int, limits: int, bounded: int) -> Function:
         intervals = [Interval(b) for b in given.get("bounds", ())]
         lower = given["G"]
         G = [[lower[max(i, j)][min(i, j)] for j in range(n)] for i in range(n)]
-        problem = Problem(G, given["g"], [*cones, *[NotNegative()] * limits, *intervals], given.get("compliance"))
+        problem = Problem(G, given["g"], [*cones, *[PUSHES] * limits, *intervals], given.get("compliance"))
         numbers = {name: given[name] for name in NUMBERS if name in given}
         return solve(problem, options["solver"], start=given.get("start"), **numbers)
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from kinetree.algorithms.dynamics.singular import velocities
 from kinetree.algorithms.kinematics.manifold import integrate
 from kinetree.algorithms.registry import Vector
-from kinetree.constraints.inputs import NONE_GIVEN, ContactInputs, each_masked, masked, row_mask, taking
+from kinetree.constraints.inputs import NONE_GIVEN, ContactInputs, masked, taking
 from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.pages import mechanism_algorithm
 from kinetree.scalars.factorization import solve_positive
@@ -102,12 +102,13 @@ def assemble(
     (True, True)
     """
     some = q0[0] * q0[0] + 1.0
-    unit = model.units(row.angular for row in model.constraint_rows(q0))
+    rows = model.constraint_rows(q0, None, contacts)
+    unit, on = model.units(row.angular for row in rows), [row.on for row in rows]
     close = select_less(some, some + some * 1e-10, 1e-9, 1e-5)
     tolerances = [close if tolerance is None else tolerance / u for u in unit]
     most = 100.0 if max_iterations is None else max_iterations
     others = 10.0 if restarts is None else restarts
-    held, on = velocities(model, fixed), row_mask(model, contacts.active)
+    held = velocities(model, fixed)
 
     def met(e: Vector) -> Scalar:
         closed: Scalar = 1.0
@@ -162,10 +163,10 @@ def _away(model: ConstrainedModel, attempt: Scalar) -> list[Scalar]:
     return [reach * u * (2.0 * (x - floor(x)) - 1.0) for x, u in zip(phases, lengths, strict=True)]
 
 
-def _errors(model: ConstrainedModel, q: Vector, on: Vector | None, unit: Vector) -> list[Scalar]:
+def _errors(model: ConstrainedModel, q: Vector, on: Vector, unit: Vector) -> list[Scalar]:
     """Return the errors of all rows, as angles; 0 of those that constrain velocities alone, or are switched off."""
-    errors = (x for c in model.constraints for x in c.errors(model, q))
-    return each_masked(on, [0.0 if x is None else x / u for x, u in zip(errors, unit, strict=True)])
+    errors = [0.0 if x is None else x for c in model.constraints for x in c.errors(model, q)]
+    return [y for x, u, acts in zip(errors, unit, on, strict=True) for y in masked(acts, [x / u])]
 
 
 def _largest(model: ConstrainedModel, e: Vector) -> list[Scalar]:
@@ -178,13 +179,13 @@ def _largest(model: ConstrainedModel, e: Vector) -> list[Scalar]:
 
 
 def _step(
-    model: ConstrainedModel, q: Vector, e: Vector, damping: Scalar, active: Vector | None, held: set[int]
+    model: ConstrainedModel, q: Vector, e: Vector, damping: Scalar, on: Vector, held: set[int]
 ) -> list[Scalar]:
     """Return ``−Jᵀ (J Jᵀ + λ)⁻¹ e`` in the velocities that are not held, as between angles.
 
     The damping is λ over the mean square of a row.
     """
-    rows, on = model.constraint_rows(q), [1.0] * model.nrows if active is None else active
+    rows = model.constraint_rows(q)
     kept = [i for i, row in enumerate(rows) if row.phi is not None]
     of_rows, of_joints = model.units(row.angular for row in rows), model.units(model.turning)
     J = []

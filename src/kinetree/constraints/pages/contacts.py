@@ -2,31 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from typing import Any
-
-from kinetree.algorithms.dynamics.factorization import Factor, factorised
+from kinetree.algorithms.dynamics.factorization import factorised
 from kinetree.algorithms.dynamics.rnea import Wrenches, rnea
 from kinetree.algorithms.dynamics.singular import SINGULAR
 from kinetree.algorithms.registry import Vector
-from kinetree.constraints.contacts import mixed, without_gain
-from kinetree.constraints.delassus import Delassus, Eliminated
-from kinetree.constraints.inputs import (
-    NONE_GIVEN,
-    ContactInputs,
-    each_masked,
-    masked,
-    motions,
-    row_mask,
-    row_values,
-    speeds,
-    taking,
-)
+from kinetree.constraints.contacts import Contacts, Limited, force_sets, mixed, without_gain
+from kinetree.constraints.inputs import NONE_GIVEN, ContactInputs, taking
 from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.pages import mechanism_algorithm
-from kinetree.constraints.types import Row
-from kinetree.contacts import ForceSet, FrictionCone, Problem, SlidingCone, solve
+from kinetree.contacts import FrictionCone, SlidingCone
 from kinetree.scalars.functions import is_zero, select_less, sqrt
 from kinetree.scalars.linalg import dot, minus, plus
 from kinetree.spatial import Scalar
@@ -78,13 +62,18 @@ def contact_dynamics(
     >>> bool(standing.dual < 1e-4), bool(standing.primal < 1e-9)
     (True, True)
     """
-    rows, factor = model.constraint_rows(q, v), factorised(model, q)
+    rows, factor = model.constraint_rows(q, v, contacts), factorised(model, q)
     h = rnea(model, q, v, [0.0] * model.nv, f_ext, f_ext_frame=f_ext_frame)
-    y, moved = factor.solve_L_transposed(minus(tau, h)), contacts.row_motion
-    b, velocity = motions(rows, v, model.stabilization, moved), speeds(rows, v, moved)
-    acting = replace(contacts, active=touching(model, velocity, contacts.active))
-    f, y, counts = HeldContacts(model, factor, rows, acting, compliance).solve(b, f_start, y, velocity)
-    return factor.solve_L(y, factor.D), f, *counts
+    y, limited = factor.solve_L_transposed(minus(tau, h)), list[Limited]()
+    b, speeds = [row.bias(v, model.stabilization) for row in rows], [row.speed(v) for row in rows]
+    for constraint, at in model.blocks:
+        if constraint.force_set() is not None:  # what lifts off does not touch
+            rows[at] = [row._replace(on=select_less(REST, speeds[at][-1], 0.0, row.on)) for row in rows[at]]
+    for _, at, each in force_sets(model, rows, contacts.friction):
+        limited.append(Limited(at, _sliding(each, speeds[at]) if isinstance(each, FrictionCone) else each))
+    coupled = Contacts(model, factor, rows, limited)
+    f, y, counts = _solved(coupled, b, y, f_start, compliance, contacts)
+    return coupled.bilateral.motion(y), f, *counts
 
 
 @mechanism_algorithm(
@@ -117,111 +106,41 @@ def contact_impulse(
     >>> bool(robot.kinetic_energy(robot.neutral(), landed.v_next) <= robot.kinetic_energy(robot.neutral(), v))
     True
     """
-    rows, factor = model.constraint_rows(q), factorised(model, q)
-    e = row_values(model, contacts.restitution) or [model.constraints[i].rebound for i in model.constraint_of_row]
-    held = HeldContacts(model, factor, rows, contacts, compliance)
-    before = speeds(rows, v, contacts.row_motion)
-    b, rebounding = list(before), [i for i, row in enumerate(rows) if row.rebounds and not is_zero(e[i])]
-    for i in rebounding:
-        b[i] = b[i] + e[i] * (select_less(b[i], 0.0, b[i], 0.0) if i in held.contacts else b[i])
-    f, y, (iterations, *residuals) = held.solve(b, f_start)
-    dv = factor.solve_L(y, factor.D)
-    if rebounding:
-        f_met, y, (more, *_) = held.solve(before, f)
-        dv_met = factor.solve_L(y, factor.D)
+    rows, e = model.constraint_rows(q, None, contacts), contacts.restitution
+    limited = [Limited(at, each) for _, at, each in force_sets(model, rows, contacts.friction)]
+    coupled = Contacts(model, factorised(model, q), rows, limited)
+    before, nothing = [row.speed(v) for row in rows], [0.0] * model.nv
+    b, rebounds = list(before), False
+    for k, (constraint, at) in enumerate(model.blocks):
+        part, only_pushes = constraint.rebound if e is None else e[k], constraint.force_set() is not None
+        for i in range(at.start, at.stop):
+            if rows[i].rebounds and not is_zero(part):
+                b[i] = b[i] + part * (select_less(b[i], 0.0, b[i], 0.0) if only_pushes else b[i])
+                rebounds = True
+    f, y, (iterations, *residuals) = _solved(coupled, b, nothing, f_start, compliance, contacts)
+    dv = coupled.bilateral.motion(y)
+    if rebounds:
+        f_met, y, (more, *_) = _solved(coupled, before, nothing, f, compliance, contacts)
+        dv_met = coupled.bilateral.motion(y)
         changes = ([dot(row.J, each) for row in rows] for each in (dv_met, dv))
         s = without_gain(before, f_met, next(changes), f, next(changes))
         f, dv, iterations = mixed(s, f_met, f), mixed(s, dv_met, dv), iterations + more
     return plus(v, dv), f, iterations, *residuals
 
 
-class HeldContacts:
-    """Contacts of a mechanism whose other constraints, loops, welds and so on, hold exactly.
-
-    Rows that are switched off are zero: nothing moves along them, and no force acts.
-    """
-
-    def __init__(
-        self,
-        model: ConstrainedModel,
-        factor: Factor,
-        rows: Sequence[Row],
-        given: ContactInputs,
-        compliance: Vector | None,
-    ) -> None:
-        self.model, self.factor, self.given, self.compliance = model, factor, given, compliance
-        sized = [constraint.force_set() is not None for constraint in model.constraints]
-        self.contacts = [i for i, k in enumerate(model.constraint_of_row) if sized[k]]
-        self.held = [i for i, k in enumerate(model.constraint_of_row) if not sized[k]]
-        on = row_mask(model, given.active)
-        self.on = [1.0] * len(rows) if on is None else on
-        self.J = [masked(self.on[i], rows[i].J) for i in self.contacts]
-        held = [rows[i] for i in self.held]
-        sizes = [constraint.size for constraint, each in zip(model.constraints, sized, strict=True) if each]
-        self.bilateral = Delassus(model, factor, held, None if on is None else [on[i] for i in self.held])
-        self.eliminated = Eliminated(factor, self.J, self.bilateral, sizes)
-
-    def solve(
-        self, b: Vector, start: Vector | None, y: Vector | None = None, velocity: Vector | None = None
-    ) -> tuple[list[Scalar], list[Scalar], tuple[Scalar, ...]]:
-        """Return forces by which the motions ``J a + b`` obey the laws of all rows, from the forces `start` on.
-
-        With them come all joint forces, multiplied by L⁻ᵀ, among which are y, and the iterations with the residuals.
-        The velocity along the rows is given where motions are accelerations: what slides has friction against it.
-        """
-        y = [0.0] * self.model.nv if y is None else y
-        alone, y = self.bilateral.held([b[i] for i in self.held], y)
-        a = self.factor.solve_L(y, self.factor.D)
-        found = solve(
-            Problem(
-                self.eliminated.G,
-                [x + dot(row, a) for x, row in zip(self._of_contacts(b), self.J, strict=True)],
-                list(self._sets(velocity)),
-                None if self.compliance is None else self._of_contacts(self.compliance),
-            ),
-            start=None if start is None else self._of_contacts(start),
-            **({} if self.given.solver is None else self.given.solver.arguments),
-        )
-        force = self._acting(found.force)
-        held = plus(alone, self.eliminated.answers(force)) if force else alone
-        f: list[Scalar] = [0.0] * len(b)
-        for i, x in zip((*self.held, *self.contacts), (*held, *force), strict=True):
-            f[i] = x
-        if force:
-            y = plus(y, self.eliminated.joint_forces(force))
-        return f, y, found[2:]
-
-    def _sets(self, velocity: Vector | None) -> Iterator[ForceSet]:
-        """Yield the force sets of the contacts, in the order of their rows."""
-        mu: Any = self.given.friction
-        for k, (constraint, rows) in enumerate(self.model.blocks):
-            each = constraint.force_set(None if mu is None else masked(self.on[rows.start], [mu[k]])[0])
-            if isinstance(each, FrictionCone) and velocity is not None:
-                each = _sliding(each, velocity[rows][:2])
-            if each is not None:
-                yield each
-
-    def _of_contacts(self, values: Vector) -> list[Scalar]:
-        """Return the entries of the contacts' rows out of those of all rows."""
-        return self._acting([values[i] for i in self.contacts])
-
-    def _acting(self, values: Vector) -> list[Scalar]:
-        """Return the contacts' entries along their rows, 0 where they are switched off."""
-        return each_masked([self.on[i] for i in self.contacts], values)
+def _solved(
+    coupled: Contacts, b: Vector, y: Vector, start: Vector | None, compliance: Vector | None, given: ContactInputs
+) -> tuple[list[Scalar], list[Scalar], tuple[Scalar, ...]]:
+    """Return forces by which the motions b and those of joint forces y obey all laws, all y, and how it was found."""
+    f, y, g = coupled.alone(b, y)
+    start, R = (None if x is None else coupled.of(x) for x in (start, compliance))
+    found = coupled.solve(g, start, R, **({} if given.solver is None else given.solver.arguments))
+    return *coupled.together(found.force, f, y), found[2:]
 
 
 def _sliding(cone: FrictionCone, v: Vector) -> SlidingCone:
     """Return the cone of a contact with this velocity along the plane."""
-    square = dot(v, v)
+    square = dot(v[:2], v[:2])
     slides = select_less(REST * REST, square, 1.0, 0.0)
     per_speed = 1.0 / sqrt(select_less(0.5, slides, square, 1.0))
     return SlidingCone(cone.mu, (v[0] * per_speed, v[1] * per_speed), slides)
-
-
-def touching(model: ConstrainedModel, velocity: Vector, active: Vector | None) -> list[Scalar]:
-    """Return for each constraint whether it acts: a contact that lifts off with this velocity does not."""
-    on: list[Scalar] = [1.0] * model.nconstraints if active is None else list(active)
-    for k, (constraint, rows) in enumerate(model.blocks):
-        if constraint.force_set() is not None:
-            on[k] = select_less(REST, velocity[rows][-1], 0.0, on[k])
-    return on

@@ -8,9 +8,9 @@ from kinetree.algorithms.dynamics.crba import crba
 from kinetree.algorithms.dynamics.factorization import ltdl
 from kinetree.algorithms.dynamics.rnea import Wrenches, rnea
 from kinetree.algorithms.dynamics.singular import SINGULAR, block, refuse_singular, velocities
-from kinetree.algorithms.registry import Matrix, Vector
+from kinetree.algorithms.registry import Vector
 from kinetree.constraints.delassus import Delassus, delassus_of
-from kinetree.constraints.inputs import NONE_GIVEN, ContactInputs, motions, row_mask, row_values, speeds, taking
+from kinetree.constraints.inputs import NONE_GIVEN, ContactInputs, taking
 from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.pages import mechanism_algorithm
 from kinetree.constraints.types import Row
@@ -48,9 +48,8 @@ def forward_dynamics(
     True
     """
     h = rnea(model, q, v, [0.0] * model.nv, f_ext, f_ext_frame=f_ext_frame)  # first: all that it needs is needed again
-    rows = model.constraint_rows(q, v)
-    delassus = delassus_of(model, q, rows, contacts)
-    return _accelerated(model, delassus, rows, v, minus(tau, h), contacts.row_motion)
+    rows = model.constraint_rows(q, v, contacts)
+    return _accelerated(model, delassus_of(model, q, rows), rows, v, minus(tau, h))
 
 
 @mechanism_algorithm(
@@ -104,14 +103,14 @@ def hybrid_dynamics(
         )
     refuse_singular(model, prescribed)
     free = [k for k in range(model.nv) if k not in known]
-    M, rows = crba(model, q), model.constraint_rows(q, v)
+    M, rows = crba(model, q), model.constraint_rows(q, v, contacts)
     given: list[Scalar] = [a[k] if k in known else 0.0 for k in range(model.nv)]
     loose = [row._replace(J=[0.0 if k in known else x for k, x in enumerate(row.J)]) for row in rows]
-    delassus = Delassus(model, ltdl(model, block(M, known)), loose, row_mask(model, contacts.active))
+    delassus = Delassus(model, ltdl(model, block(M, known)), loose)
     h = rnea(model, q, v, given, f_ext, f_ext_frame=f_ext_frame)
     pushed = [0.0 if k in known else tau[k] - h[k] for k in range(model.nv)]
     carried = [row._replace(gamma=row.gamma + dot(row.J, given)) for row in rows]
-    accelerated, f = _accelerated(model, delassus, carried, v, pushed, contacts.row_motion)
+    accelerated, f = _accelerated(model, delassus, carried, v, pushed)
     columns = transposed([row.J for row in rows])
     tau_out = list(tau)
     for k in known:
@@ -121,13 +120,12 @@ def hybrid_dynamics(
 
 
 def _accelerated(
-    model: ConstrainedModel, delassus: Delassus, rows: Sequence[Row], v: Vector, tau: Vector, row_motion: Matrix | None
+    model: ConstrainedModel, delassus: Delassus, rows: Sequence[Row], v: Vector, tau: Vector
 ) -> tuple[list[Scalar], list[Scalar]]:
     """Return a and f with ``M a = τ + Jᵀ f`` and ``J a + γ`` as it is wanted."""
-    factor = delassus.factor
-    y = factor.solve_L_transposed(tau)
-    f, y = delassus.held(motions(rows, v, model.stabilization, row_motion), y)
-    return factor.solve_L(y, factor.D), f
+    y = delassus.factor.solve_L_transposed(tau)
+    f, y = delassus.held([row.bias(v, model.stabilization) for row in rows], y)
+    return delassus.motion(y), f
 
 
 @mechanism_algorithm(
@@ -153,13 +151,13 @@ def impulse(
     >>> bool(abs(mech.constraint_jacobian(q) @ landed).max() < 1e-9)
     True
     """
-    rows = model.constraint_rows(q)
-    delassus = delassus_of(model, q, rows, contacts)
-    b, e = speeds(rows, v, contacts.row_motion), row_values(model, contacts.restitution)
+    rows, e = model.constraint_rows(q, None, contacts), contacts.restitution
+    delassus, b = delassus_of(model, q, rows), [row.speed(v) for row in rows]
     if e is not None:
-        b = [x + e_i * x if row.rebounds else x for x, e_i, row in zip(b, e, rows, strict=True)]
+        rebounds = zip(model.constraint_of_row, rows, strict=True)
+        b = [x + e[k] * x if row.rebounds else x for x, (k, row) in zip(b, rebounds, strict=True)]
     f = delassus.forces(b)
-    return plus(v, delassus.factor.solve_L(delassus.joint_forces(f), delassus.factor.D)), f
+    return plus(v, delassus.motion(delassus.joint_forces(f))), f
 
 
 @mechanism_algorithm(

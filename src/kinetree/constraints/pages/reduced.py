@@ -32,10 +32,9 @@ class Completion:
             unknowns=model.squared(model.turning[k] for k in self.dependent),
         )
 
-    def __call__(self, given: Vector, b: Vector | None = None) -> list[Scalar]:
-        """Return all velocities, or accelerations, with ``J v = b``; b is zero if not given."""
-        moved = [dot(row, given) for row in self.J_I]
-        return self._joined(given, self.inverse.times([(0.0 if b is None else b[i]) - x for i, x in enumerate(moved)]))
+    def __call__(self, given: Vector, b: Vector) -> list[Scalar]:
+        """Return all velocities, or accelerations, with ``J v = b``."""
+        return self._joined(given, self.inverse.times([x - dot(row, given) for x, row in zip(b, self.J_I, strict=True)]))
 
     def columns(self) -> list[list[Scalar]]:
         """Return all velocities for each independent one alone, equal to 1."""
@@ -65,8 +64,8 @@ def complete_velocity(
     >>> bool(abs(mech.constraint_jacobian(q) @ v).max() < 1e-9)
     True
     """
-    complete = Completion(model, model.constraint_rows(q))
-    return complete(v_independent, None if contacts.row_motion is None else contacts.row_motion[1])
+    rows = model.constraint_rows(q, None, contacts)
+    return Completion(model, rows)(v_independent, [row.anchor[1] for row in rows])
 
 
 @mechanism_algorithm("complete_acceleration", outputs="a", group=taking("row_motion"))
@@ -84,8 +83,8 @@ def complete_acceleration(
     >>> bool(abs(mech.constraint_jacobian(q) @ a + mech.constraint_bias(q, v)).max() < 1e-9)
     True
     """
-    rows = model.constraint_rows(q, v)
-    return Completion(model, rows)(a_independent, _accelerations(rows, contacts.row_motion))
+    rows = model.constraint_rows(q, v, contacts)
+    return Completion(model, rows)(a_independent, [row.anchor[2] - row.gamma for row in rows])
 
 
 @mechanism_algorithm("velocity_map", outputs={"G": ("nv", "nindependent")})
@@ -152,13 +151,8 @@ def reduced_bias(
     >>> bool(abs(mech.reduced_bias(q, v) - force).max() < 1e-9)
     True
     """
-    rows = model.constraint_rows(q, v)
+    rows = model.constraint_rows(q, v, contacts)
     complete = Completion(model, rows)
-    a = complete([0.0] * len(complete.independent), _accelerations(rows, contacts.row_motion))
+    a = complete([0.0] * len(complete.independent), [row.anchor[2] - row.gamma for row in rows])
     forces = rnea(model, q, v, a, f_ext, f_ext_frame=f_ext_frame)
     return [dot(column, forces) for column in complete.columns()]
-
-
-def _accelerations(rows: Sequence[Row], row_motion: Matrix | None) -> list[Scalar]:
-    """Return ``d̈ − γ``, which is J a."""
-    return [(0.0 if row_motion is None else row_motion[2][i]) - row.gamma for i, row in enumerate(rows)]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from kinetree.algorithms.dynamics.rnea import Wrenches
 from kinetree.algorithms.dynamics.singular import SINGULAR
 from kinetree.algorithms.registry import Vector
-from kinetree.constraints.contacts import count
 from kinetree.constraints.inputs import NONE_GIVEN, ContactInputs, taking
 from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.pages import mechanism_algorithm
@@ -99,8 +98,6 @@ def contact_step(
     ((12,), True)
     """
     system = ConstrainedSystem(model, lambda *_: tau, held(f_ext), f_ext_frame, limits, False, {}, contacts)
-    start = [0.0] * count(model)
-    if f_start is not None:
-        start[: model.nrows] = [x * dt for x in f_start]
-    x = stepped(system, 0.0, Column(q), Column(v), dt, start, integrator == "implicit_euler")
+    start = [0.0] * model.nrows if f_start is None else [x * dt for x in f_start]
+    x = stepped(system, 0.0, Column(q), Column(v), dt, start + [0.0] * model.nv, integrator == "implicit_euler")
     return x.q, x.v, [y / dt for y in x.impulses[: model.nrows]], x.iterations, x.residual

@@ -12,6 +12,7 @@ from kinetree.errors import ArgumentError, ModelError
 from kinetree.glossary.symbols import Vector
 from kinetree.joints._parts import unit_axis
 from kinetree.model import Model
+from kinetree.scalars.linalg import dot
 from kinetree.spatial import Force, Scalar
 from kinetree.validation import as_number
 
@@ -36,6 +37,10 @@ class Row(NamedTuple):
         Whether J is finite at every configuration. If not, it costs some operations to keep what is switched off out.
     angular : bool
         Whether φ is an angle, and the force a moment; if not, they are a length and a force.
+    on : scalar
+        1 where it acts, else 0: of a state, not of the constraint's type.
+    anchor : sequence of 3 scalars
+        The position d, velocity ḋ and acceleration d̈ that it keeps where its anchor moves, likewise.
     """
 
     J: Vector
@@ -44,6 +49,21 @@ class Row(NamedTuple):
     rebounds: bool = True
     finite: bool = False
     angular: bool = False
+    on: Scalar = 1.0
+    anchor: Vector = (0.0, 0.0, 0.0)
+
+    @property
+    def error(self) -> Scalar:
+        """``φ − d``, 0 where only velocities are constrained."""
+        return 0.0 if self.phi is None else self.phi - self.anchor[0]
+
+    def speed(self, v: Vector) -> Scalar:
+        """Return ``J v − ḋ``, the velocity along the row against its anchor."""
+        return dot(self.J, v) - self.anchor[1]
+
+    def bias(self, v: Vector, omega: Scalar) -> Scalar:
+        """Return ``γ − d̈ + 2ω (J v − ḋ) + ω² (φ − d)``, which the acceleration along the row cancels."""
+        return self.gamma - self.anchor[2] + (self.speed(v) * 2.0 + self.error * omega) * omega
 
 
 @dataclass(frozen=True, kw_only=True)
