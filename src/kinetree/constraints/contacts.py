@@ -12,7 +12,7 @@ Unilateral Constraints (2008), section 5.4.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from kinetree.algorithms.dynamics.factorization import Factor
@@ -102,7 +102,7 @@ def limited_joints(model: ConstrainedModel, q: Vector, dt: Scalar, stops: bool) 
             below = None if math.isinf(lower) else (q[i] - lower) * arm[k]
             ranges[k] = below, None if math.isinf(upper) else (upper - q[i]) * arm[k]
     found = {}
-    for k in (*sorted(friction, reverse=True), *(k for k in ranges if k not in friction)):
+    for k in sorted({*friction, *ranges}, reverse=True):
         between = ranges.get(k, (None, None))
         near = [None if x is None else positive_part(x) / dt for x in between]
         force_set = Interval(friction.get(k, 0.0) * dt / arm[k], *near)

@@ -92,7 +92,9 @@ class Delassus:
         whole = [0.0] * self.n
         if not self.kept:
             return whole
-        term = self._regularised.solve([-x for on, i in zip(self.on, self.kept, strict=True) for x in masked(on, [b[i]])])
+        term = self._regularised.solve(
+            [-x for on, i in zip(self.on, self.kept, strict=True) for x in masked(on, [b[i]])]
+        )
         f = [0.0] * len(term)
         for _ in range(TERMS):
             f = plus(f, term)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from kinetree.algorithms.kinematics.manifold import integrate, reach, turning
 from kinetree.algorithms.table import table_of
 from kinetree.constraints.types import Constraint, Row
-from kinetree.constraints.types.slot import ContactSlot
+from kinetree.constraints.types.contact import ContactSlot
 from kinetree.errors import ModelError, listed
 from kinetree.glossary.symbols import Vector
 from kinetree.lazy import cached_property

@@ -77,9 +77,7 @@ class ConstrainedSystem(System):
         projects the velocity too. What constrains velocities alone lets nothing slip: ``J dq = 0`` there.
         """
         first = _State(q, v, 1.0)
-        x = repeat(
-            lambda x: self._nearer(t, x.q, x.v), first, until=lambda x: x.error < CLOSED, most=MOST, like=q[0]
-        )
+        x = repeat(lambda x: self._nearer(t, x.q, x.v), first, until=lambda x: x.error < CLOSED, most=MOST, like=q[0])
         return Column(x.q), Column(x.v)
 
     def _nearer(self, t: Scalar, q: Column, v: Column) -> _State:

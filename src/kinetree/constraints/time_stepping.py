@@ -101,8 +101,7 @@ def stepped(
     rows, joints = model.constraint_rows(q, None, given), limited_joints(model, q, dt, system.limits in STOPS)
     touching = list(contacts_of_step(model, q, rows, given, dt))
     rows += [joints[k][0] if k in joints else Row([0.0] * model.nv, 0.0, None) for k in range(model.nv)]
-    rubbing, stopped = ([x for _, x in joints.values() if is_zero(x.force_set.b) == stops] for stops in (False, True))
-    contact = Contacts(model, factor, rows, [*rubbing, *touching, *stopped])
+    contact = Contacts(model, factor, rows, [*(each for _, each in joints.values()), *touching])
 
     v_free = v + dt * centripetal(model, q, v)
     impulses, y, free = contact.alone([row.speed(v_free) for row in rows], y)

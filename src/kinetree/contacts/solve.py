@@ -60,8 +60,9 @@ def solve(
     """Return forces and motions that fulfil the laws of the sets, with Coulomb's cone as it is.
 
     It is done when the dual residual is at most `tolerance` times the `size` of motions, the largest entry of g if not
-    given, and the complementarity that times the largest force; or after `max_iterations`. Nothing is raised then: the residuals tell. They are computed
-    from the final forces. A NaN makes all forces that it reaches NaN, and ends the iteration.
+    given, and the complementarity that times the largest force; or after `max_iterations`. Nothing is raised then: the
+    residuals tell. They are computed from the final forces. A NaN makes all forces that it reaches NaN, and ends the
+    iteration.
 
     Forces to begin with, `start`, are brought into the sets.
 

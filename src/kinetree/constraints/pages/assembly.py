@@ -178,9 +178,7 @@ def _largest(model: ConstrainedModel, e: Vector) -> list[Scalar]:
     return found
 
 
-def _step(
-    model: ConstrainedModel, q: Vector, e: Vector, damping: Scalar, on: Vector, held: set[int]
-) -> list[Scalar]:
+def _step(model: ConstrainedModel, q: Vector, e: Vector, damping: Scalar, on: Vector, held: set[int]) -> list[Scalar]:
     """Return ``−Jᵀ (J Jᵀ + λ)⁻¹ e`` in the velocities that are not held, as between angles.
 
     The damping is λ over the mean square of a row.

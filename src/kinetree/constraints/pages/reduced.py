@@ -34,7 +34,9 @@ class Completion:
 
     def __call__(self, given: Vector, b: Vector) -> list[Scalar]:
         """Return all velocities, or accelerations, with ``J v = b``."""
-        return self._joined(given, self.inverse.times([x - dot(row, given) for x, row in zip(b, self.J_I, strict=True)]))
+        return self._joined(
+            given, self.inverse.times([x - dot(row, given) for x, row in zip(b, self.J_I, strict=True)])
+        )
 
     def columns(self) -> list[list[Scalar]]:
         """Return all velocities for each independent one alone, equal to 1."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -18,6 +19,8 @@ from kinetree.validation import as_number
 
 if TYPE_CHECKING:
     from kinetree.contacts import ForceSet
+
+Checks = Mapping[str, Callable[[str, Any], Any]]
 
 
 class Row(NamedTuple):
@@ -91,7 +94,14 @@ class Constraint(ABC):
 
     size: ClassVar[int]
     """The number of rows; a type in which it depends on the parameters has a property of this name."""
+    checks: ClassVar[Checks] = {}
+    """Functions of what a field is called in messages, and of its value, that return the value to keep."""
     registry: ClassVar[dict[str, type[Constraint]]] = {}
+
+    def __post_init__(self) -> None:
+        for field, check in self.checks.items():
+            what = f"the {field} of {self.kind} {self.label!r}"
+            object.__setattr__(self, field, check(what, getattr(self, field)))
 
     def __init_subclass__(cls, registered: bool = True, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -146,6 +156,11 @@ class Constraint(ABC):
         return 0.0
 
     @property
+    def kind(self) -> str:
+        """Its type in words."""
+        return re.sub("(?<=.)([A-Z])", r" \1", type(self).__name__).lower()
+
+    @property
     def of(self) -> tuple[str, ...]:
         """The frames or joints that it names, for its own name."""
         return ()
@@ -171,10 +186,14 @@ def direction(what: str, value: Sequence[Scalar]) -> tuple[Scalar, Scalar, Scala
         raise ModelError(f"{what} is {value!r}: give a finite (x, y, z) that is not zero") from None
 
 
-def three_numbers(value: Any) -> tuple[float, ...]:
-    """Return three numbers, NaN where they are none."""
+def triple(
+    what: str, value: Any, fits: Callable[[float], bool] = math.isfinite, wanted: str = "a finite (x, y, z) (m)"
+) -> tuple[float, ...]:
+    """Return three numbers that all fit."""
     try:
         x, y, z = map(float, value)
     except (TypeError, ValueError, OverflowError):
-        return (math.nan,) * 3
+        x = y = z = math.nan
+    if not all(map(fits, (x, y, z))):
+        raise ArgumentError(f"{what} is {value!r}: give {wanted}")
     return x, y, z

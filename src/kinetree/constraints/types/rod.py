@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from kinetree.constraints.types._between import BetweenFrames, FrameRow, Relative
+from kinetree.constraints.types.base import Checks
 from kinetree.scalars.functions import select_less, sqrt
 from kinetree.signatures import told
 from kinetree.spatial import Force, Vec3
@@ -41,9 +43,7 @@ class Rod(BetweenFrames):
     length: float
 
     size = 1
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "length", positive(f"the length of rod {self.label!r}", self.length))
+    checks: ClassVar[Checks] = {"length": positive}
 
     def frame_rows(self, seen: Relative) -> Sequence[FrameRow]:
         """Return the row of ``φ = |r| − l``: J = d·, with d = r/|r|, and γ = d · r̈⁰ + (ṙ² − (d · ṙ)²)/|r|.

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from kinetree.constraints.types._between import BetweenFrames, FrameRow, Relative
+from kinetree.constraints.types.base import Checks
 from kinetree.model.checks import Pose, as_transform
 from kinetree.signatures import told
 from kinetree.spatial import Force, Transform
@@ -42,9 +44,7 @@ class Weld(BetweenFrames):
     placement: Pose = None
 
     size = 6
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "placement", as_transform(self.placement, f"the placement of weld {self.label!r}"))
+    checks: ClassVar[Checks] = {"placement": lambda what, given: as_transform(given, what)}
 
     @property
     def offset(self) -> Transform:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from kinetree.constraints.types._between import BetweenFrames, FrameRow, Relative
-from kinetree.constraints.types.base import direction, finite
+from kinetree.constraints.types.base import Checks, direction, finite
 from kinetree.scalars.functions import select_less, sqrt
 from kinetree.signatures import told
 from kinetree.spatial import Force, Vec3
@@ -59,13 +60,7 @@ class Wheel(BetweenFrames):
     height: float = 0.0
 
     size = 3
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "radius", positive(f"the radius of wheel {self.label!r}", self.radius))
-        object.__setattr__(self, "height", finite(f"the height of wheel {self.label!r}", self.height))
-        for name in ("axis", "normal"):
-            unit = direction(f"the {name} of wheel {self.label!r}", getattr(self, name))
-            object.__setattr__(self, name, unit)
+    checks: ClassVar[Checks] = {"radius": positive, "height": finite, "axis": direction, "normal": direction}
 
     def frame_rows(self, seen: Relative) -> Sequence[FrameRow]:
         """Return the rows of the directions h, l and n with ρ, from the centre to the lowest point, and their rates.
