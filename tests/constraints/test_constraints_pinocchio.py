@@ -13,7 +13,7 @@ from helpers.trees import Array, columns, page, random_states, stacked
 from kinetree.constraints.builder import constrained
 from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.pages.dynamics import forward_dynamics, project_velocity
-from kinetree.constraints.pages.rows import delassus_matrix
+from kinetree.constraints.pages.equations import delassus_matrix
 from kinetree.constraints.types import Constraint, Contact, Weld
 
 FEET = ("FL_foot", "FR_foot", "RL_foot", "RR_foot")

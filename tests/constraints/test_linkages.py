@@ -26,7 +26,7 @@ from kinetree.algorithms.dynamics.crba import crba
 from kinetree.algorithms.dynamics.rnea import bias_forces
 from kinetree.constraints.pages.assembly import assemble
 from kinetree.constraints.pages.dynamics import forward_dynamics, project_velocity
-from kinetree.constraints.pages.reduced import complete_velocity
+from kinetree.constraints.pages.equations import complete_velocity
 from kinetree.joints import FreeFlyer, Revolute
 
 Array = np.ndarray[Any, Any]

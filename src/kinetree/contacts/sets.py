@@ -212,7 +212,7 @@ class SlidingCone(FrictionCone):
 class Interval(ForceSet):
     """A force along one row: friction of a limited size against the motion, and the forces of two stops.
 
-    ``λ = φ + ψ``: the friction φ, ``|φ| ≤ b``, is −b where σ > 0 and b where σ < 0; ψ ≥ 0 only where ``σ = −below``, and
+    ``λ = φ + ψ``: the friction φ, ``|φ| ≤ b``, is −b where σ > 0, b where σ < 0; ψ ≥ 0 only where ``σ = −below``, and
     ψ ≤ 0 only where ``σ = above``, which are how fast it may go to the stops, 0 or more, None where there is none. With
     stops λ is not a projection, but the nearest point of a convex function: how far they are, ``b |σ|`` between them.
     """
