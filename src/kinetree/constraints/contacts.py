@@ -125,14 +125,14 @@ class Contacts:
     ) -> None:
         self.rows, self.limited, self.blocks = rows, limited, list[tuple[Limited, slice]]()
         self.on, self.J = list[Scalar](), list[Vector]()
-        held, nothing = list(rows), Row([0.0] * model.nv, 0.0, None)
+        self.held, nothing = list(rows), Row([0.0] * model.nv, 0.0, None, on=0.0)
         for each in limited:
             start = len(self.J)
             self.on += [row.on for row in rows[each.at]]
             self.J += [masked(row.on, row.J) for row in rows[each.at]]
             self.blocks.append((each, slice(start, len(self.J))))
-            held[each.at] = [nothing] * (len(self.J) - start)
-        self.bilateral = Delassus(model, factor, held)
+            self.held[each.at] = [nothing] * (len(self.J) - start)
+        self.bilateral = Delassus(model, factor, self.held)
         pushes = [factor.solve_L_transposed(row) for row in self.J]
         self._answers = [self.bilateral.forces(self.bilateral.moved([0.0] * len(rows), y)) for y in pushes]
         self.C = [plus(y, self.bilateral.joint_forces(f)) for y, f in zip(pushes, self._answers, strict=True)]
@@ -155,8 +155,9 @@ class Contacts:
 
     def alone(self, b: Vector, y: Vector) -> tuple[list[Scalar], list[Scalar], list[Scalar]]:
         """Return what happens without limited forces: forces, joint forces times L⁻ᵀ, and the limited rows' motion."""
+        held = [x for row, b_i in zip(self.held, b, strict=True) for x in masked(row.on, [b_i])]
         along = zip(self.of(b), self.CD, self._answers, strict=True)
-        return *self.bilateral.held(b, y), [x + dot(row, y) + dot(answer, b) for x, row, answer in along]
+        return *self.bilateral.held(b, y), [x + dot(row, y) + dot(answer, held) for x, row, answer in along]
 
     def solve(self, g: Vector, start: Vector | None, R: Vector | None = None, **settings: Any) -> Solution:
         """Return limited forces and the motion that they leave of g, from the forces `start` on."""
