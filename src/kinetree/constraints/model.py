@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -217,15 +217,6 @@ class ConstrainedModel(Model):
         return super().describe(symbol)
 
 
-class Place(NamedTuple):
-    """A configuration, the Jacobian of all constraints there as between angles, its rank, and whether they hold."""
-
-    q: list[Scalar]
-    J: Array
-    rank: int
-    is_closed: bool
-
-
 class Reference:
     """What the constraints of a model say at configurations in which they hold, and which have no pattern.
 
@@ -238,20 +229,18 @@ class Reference:
 
     def __init__(self, model: ConstrainedModel) -> None:
         self.model, rng = model, np.random.default_rng(0)
-        neutral = [0.0] * model.nq
-        for body in model.leading:
-            for k, x in zip(body.q_index, body.joint.neutral(), strict=True):
-                neutral[k] = x
-        first = _place(model, neutral)
-        found, unit = [first], np.array(model.units(model.turning), dtype=float)
+        unit = np.array(model.units(model.turning), dtype=float)
+        q, *first = _place(model, [x for body in model.leading for x in body.joint.neutral()])
+        closes, _, J = first
+        found = [first]
         for _ in range(MOVES):
             move = 0.3 * rng.normal(size=model.nv)
-            if first.is_closed:
-                move -= np.linalg.pinv(first.J, rcond=RANK) @ (first.J @ move)
-            beside = integrate(model, first.q, (unit * move).tolist())
-            found.insert(0, _place(model, beside, closed=first.is_closed))
-        self.is_closed, self.rank = max((place.is_closed, place.rank) for place in found)
-        self.near = [x.J for x in found if (x.is_closed, x.rank) == (self.is_closed, self.rank)]
+            if closes:
+                move -= np.linalg.pinv(J, rcond=RANK) @ (J @ move)
+            _, *beside = _place(model, integrate(model, q, (unit * move).tolist()), closes)
+            found.insert(0, beside)
+        self.is_closed, self.rank = max((is_closed, of_rank) for is_closed, of_rank, _ in found)
+        self.near = [J for *place, J in found if place == [self.is_closed, self.rank]]
 
     @property
     def mobility(self) -> int:
@@ -281,14 +270,14 @@ def rank(A: Array, beside: Array) -> int:
     return int((s > max(RANK * most, ROUNDING)).sum())
 
 
-def _place(model: ConstrainedModel, q: list[Scalar], *, closed: bool = True) -> Place:
-    """Return a place at this configuration, or near it where the constraints hold."""
+def _place(model: ConstrainedModel, q: list[Scalar], closes: bool = True) -> tuple[list[Scalar], bool, int, Array]:
+    """Return a configuration, if it `closes` one where the constraints hold, whether they do, and J with its rank."""
     is_closed = False
-    if closed:
+    if closes:
         q, converged, *_ = table_of(model)["assemble"].function(model, q)
         is_closed = bool(converged > 0.5)
     J = model.jacobian_of_angles(q)
-    return Place(q, J, rank(J, J), is_closed) if np.isfinite(J).all() else Place(q, np.zeros_like(J), 0, False)
+    return (q, is_closed, rank(J, J), J) if np.isfinite(J).all() else (q, False, 0, np.zeros_like(J))
 
 
 def pivots(A: Array, rank: int) -> list[int]:

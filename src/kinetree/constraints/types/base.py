@@ -171,7 +171,7 @@ class Constraint(ABC):
         return self.name or "_".join((type(self).__name__.lower(), *map(str, self.of)))
 
 
-def finite(what: str, value: object) -> float:
+def finite_number(what: str, value: object) -> float:
     """Return a number that is finite; `what` it is is in messages."""
     if not math.isfinite(found := as_number(value)):
         raise ArgumentError(f"{what} is {value!r:.80}: give a finite number")

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from kinetree.constraints.types._between import BetweenFrames, FrameRow, Relative
-from kinetree.constraints.types.base import Checks, Row, direction, finite, triple
+from kinetree.constraints.types._between import BetweenFrames, Relative
+from kinetree.constraints.types.base import Checks, Row, direction, finite_number, triple
 from kinetree.errors import ArgumentError, unknown_name
 from kinetree.glossary.symbols import Vector
 from kinetree.joints._parts import perpendicular, unit_axis
@@ -34,7 +34,7 @@ ROUNDING = 1e-9
 
 def not_negative(what: str, value: object, most: float = math.inf) -> float:
     """Return a number from zero on."""
-    found = finite(what, value)
+    found = finite_number(what, value)
     if not 0.0 <= found <= most:
         allowed = "cannot be negative" if most == math.inf else f"is between 0 and {most:g}"
         raise ArgumentError(f"{what} is {found}: it {allowed}")
@@ -134,7 +134,7 @@ class Contact(Rubs, BetweenFrames):
     checks: ClassVar[Checks] = {
         **Rubs.checks,
         "radius": not_negative,
-        "height": finite,
+        "height": finite_number,
         "normal": direction,
         "point": triple,
         "extent": half_edges,
@@ -149,12 +149,12 @@ class Contact(Rubs, BetweenFrames):
         """The axes of the three rows: two in the plane, and the normal."""
         return (*perpendicular(self.normal), Vec3(*self.normal))
 
-    def frame_rows(self, seen: Relative) -> Sequence[FrameRow]:
+    def frame_rows(self, seen: Relative) -> Sequence[Row]:
         *along, n = self.directions
         touching = n * -self.radius
         gap = n.dot(seen.r) - self.radius - self.height
-        rows = [FrameRow(Force(touching.cross(t), t), None, rebounds=False) for t in along]
-        return [*rows, FrameRow(Force(touching.cross(n), n), gap)]
+        rows = [Row(Force(touching.cross(t), t), 0.0, None, rebounds=False) for t in along]
+        return [*rows, Row(Force(touching.cross(n), n), 0.0, gap)]
 
     def inside(self, model: Model, q: Vector) -> Scalar | None:
         if self.extent is None:
@@ -265,6 +265,7 @@ class ContactSlot(Rubs, BetweenFrames, registered=False):
     values: tuple[Scalar, ...] | None = field(default=None, init=False, repr=False)
 
     size = 3
+    finite = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
@@ -280,13 +281,13 @@ class ContactSlot(Rubs, BetweenFrames, registered=False):
     def rows(self, model: Model, q: Vector, v: Vector) -> Sequence[Row]:
         return [Row([0.0] * model.nv, 0.0, None)] * 3 if self.values is None else super().rows(model, q, v)
 
-    def frame_rows(self, seen: Relative) -> Sequence[FrameRow]:
+    def frame_rows(self, seen: Relative) -> Sequence[Row]:
         values = [0.0] * 7 if self.values is None else self.values
         point, normal = Vec3(*values[:3]), Vec3(*values[3:6])
         square = normal.dot(normal)
         normal = normal * (1.0 / sqrt(select_less(0.0, square, square, 1.0)))
         arm = point - seen.r
-        return [FrameRow(Force(arm.cross(t), t), None, finite=False) for t in (*along(normal), normal)]
+        return [Row(Force(arm.cross(t), t), 0.0, None) for t in (*along(normal), normal)]
 
     def wrenches(self, model: Model, q: Vector, f: Vector) -> Mapping[int, Force]:
         return {} if self.values is None else super().wrenches(model, q, f)

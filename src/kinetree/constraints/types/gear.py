@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from kinetree.algorithms.kinematics.manifold import turning
-from kinetree.constraints.types.base import Constraint, Row, finite
+from kinetree.constraints.types.base import Constraint, Row, finite_number
 from kinetree.errors import ArgumentError, ModelError, unknown_name
 from kinetree.glossary.symbols import Vector
 from kinetree.model import Model
@@ -54,8 +54,8 @@ class Gear(Constraint):
             raise ArgumentError(f"{text}; got {self.ratios!r}") from None
         if len(pairs) < len(given):
             raise ArgumentError(f"the ratios of a gear name a joint twice: {given!r}")
-        ratios = tuple((name, finite(f"the factor of {name!r} in a gear", c)) for name, c in pairs)
-        object.__setattr__(self, "offset", finite("the offset in a gear", self.offset))
+        ratios = tuple((name, finite_number(f"the factor of {name!r} in a gear", c)) for name, c in pairs)
+        object.__setattr__(self, "offset", finite_number("the offset in a gear", self.offset))
         if len(pairs) < 2 or any(c == 0 for _, c in ratios):
             raise ArgumentError(
                 f"a gear couples at least two joints with factors that are not zero; got {dict(pairs)!r}"

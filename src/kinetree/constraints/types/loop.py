@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kinetree.constraints.types._between import BetweenFrames, FrameRow, Relative
+from kinetree.constraints.types._between import BetweenFrames, Relative
+from kinetree.constraints.types.base import Row
 from kinetree.errors import ModelError
 from kinetree.joints import Joint
 from kinetree.lazy import cached_property
@@ -68,9 +69,9 @@ class Loop(BetweenFrames):
         """T: the forces that the joint bears."""
         return self.joint.constraint_subspace(self.joint.neutral())
 
-    def frame_rows(self, seen: Relative) -> Sequence[FrameRow]:
+    def frame_rows(self, seen: Relative) -> Sequence[Row]:
         angles = seen.orientation_error([t.ang for t in self.subspace if t.lin == ZERO])
-        return [FrameRow(t, t.ang.dot(angles) + t.lin.dot(seen.r)) for t in self.subspace]
+        return [Row(t, 0.0, t.ang.dot(angles) + t.lin.dot(seen.r)) for t in self.subspace]
 
 
 def why_it_cannot_close(joint: Joint) -> str:

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from kinetree.constraints.types._between import BetweenFrames, FrameRow, Relative
-from kinetree.constraints.types.base import Checks, direction, finite
+from kinetree.constraints.types._between import BetweenFrames, Relative
+from kinetree.constraints.types.base import Checks, Row, direction, finite_number
 from kinetree.scalars.functions import select_less, sqrt
 from kinetree.signatures import told
 from kinetree.spatial import Force, Vec3
@@ -60,9 +60,10 @@ class Wheel(BetweenFrames):
     height: float = 0.0
 
     size = 3
-    checks: ClassVar[Checks] = {"radius": positive, "height": finite, "axis": direction, "normal": direction}
+    finite = False
+    checks: ClassVar[Checks] = {"radius": positive, "height": finite_number, "axis": direction, "normal": direction}
 
-    def frame_rows(self, seen: Relative) -> Sequence[FrameRow]:
+    def frame_rows(self, seen: Relative) -> Sequence[Row]:
         """Return the rows of the directions h, l and n with ρ, from the centre to the lowest point, and their rates.
 
         With the unit axis a, ``h = a × n/|a × n|``, ``l = n × h`` and ``ρ = r a × h``. The rim's lowest point is at the
@@ -82,5 +83,5 @@ class Wheel(BetweenFrames):
         rows = []
         for t, dt, phi in ((h, dh, None), (n.cross(h), n.cross(dh), None), (n, Vec3(0.0, 0.0, 0.0), gap)):
             rate = (drho.cross(t) + rho.cross(dt)).dot(omega) + dt.dot(u)
-            rows.append(FrameRow(Force(rho.cross(t), t), phi, rate, rebounds=phi is not None, finite=False))
+            rows.append(Row(Force(rho.cross(t), t), rate, phi, rebounds=phi is not None))
         return rows
