@@ -230,17 +230,16 @@ class Reference:
     def __init__(self, model: ConstrainedModel) -> None:
         self.model, rng = model, np.random.default_rng(0)
         unit = np.array(model.units(model.turning), dtype=float)
-        q, *first = _place(model, [x for body in model.leading for x in body.joint.neutral()])
-        closes, _, J = first
+        first = _place(model, [x for body in model.leading for x in body.joint.neutral()])
+        q, closes, _, J = first
         found = [first]
         for _ in range(MOVES):
             move = 0.3 * rng.normal(size=model.nv)
             if closes:
                 move -= np.linalg.pinv(J, rcond=RANK) @ (J @ move)
-            _, *beside = _place(model, integrate(model, q, (unit * move).tolist()), closes)
-            found.insert(0, beside)
-        self.is_closed, self.rank = max((is_closed, of_rank) for is_closed, of_rank, _ in found)
-        self.near = [J for *place, J in found if place == [self.is_closed, self.rank]]
+            found.insert(0, _place(model, integrate(model, q, (unit * move).tolist()), closes))
+        self.is_closed, self.rank = best = max(place[1:3] for place in found)
+        self.near = [place[3] for place in found if place[1:3] == best]
 
     @property
     def mobility(self) -> int:

@@ -144,7 +144,7 @@ class BetweenFrames(Constraint):
 
     def wrenches(self, model: Model, q: Vector, f: Vector) -> Mapping[int, Force]:
         seen, (ours, theirs) = self.relative(model, q), self.ends(model)
-        F = Force.of(dot(column, f) for column in transposed([list(row.J) for row in self.frame_rows(seen)]))
+        F = Force.of(dot(column, f) for column in transposed([row.J for row in self.frame_rows(seen)]))
         on_s = ours.X.T @ Force(*(Vec3.of(axis.dot(part) for axis in seen.axes) for part in (F.ang, F.lin)))
         on_p = theirs.X.T @ Force(-(F.ang + seen.r.cross(F.lin)), -F.lin)
         return {end.body: on for end, on in ((ours, on_s), (theirs, on_p)) if end.body != WORLD}

@@ -18,7 +18,7 @@ from kinetree.glossary.symbols import Vector
 from kinetree.joints._parts import perpendicular, unit_axis
 from kinetree.model import Model
 from kinetree.scalars.functions import copysign, select_less, sqrt
-from kinetree.signatures import told
+from kinetree.signatures import friendly_call_errors
 from kinetree.spatial import Force, Scalar, Transform, Vec3
 from kinetree.validation import Array, positive
 
@@ -64,7 +64,7 @@ class Rubs:
         return self.restitution
 
 
-@told
+@friendly_call_errors
 @dataclass(frozen=True)
 class Contact(Rubs, BetweenFrames):
     """A point, or a sphere about it, touches a plane: three rows, two along the plane and the normal one.
@@ -153,8 +153,8 @@ class Contact(Rubs, BetweenFrames):
         *along, n = self.directions
         touching = n * -self.radius
         gap = n.dot(seen.r) - self.radius - self.height
-        rows = [Row(Force(touching.cross(t), t), 0.0, None, rebounds=False) for t in along]
-        return [*rows, Row(Force(touching.cross(n), n), 0.0, gap)]
+        rows = [Row([*Force(touching.cross(t), t)], 0.0, None, rebounds=False) for t in along]
+        return [*rows, Row([*Force(touching.cross(n), n)], 0.0, gap)]
 
     def inside(self, model: Model, q: Vector) -> Scalar | None:
         if self.extent is None:
@@ -168,7 +168,7 @@ class Contact(Rubs, BetweenFrames):
         return inside
 
 
-@told
+@friendly_call_errors
 def box_contacts(frame: str, size: Sequence[float], *, name: str = "", **how: Any) -> list[Contact]:
     """Return the contacts of a box with a plane: its eight corners.
 
@@ -196,7 +196,7 @@ def box_contacts(frame: str, size: Sequence[float], *, name: str = "", **how: An
     return _at(name or f"box_{frame}", frame, itertools.product(*((x, -x) for x in half)), how)
 
 
-@told
+@friendly_call_errors
 def capsule_contacts(
     frame: str, length: float, radius: float, axis: Sequence[float] = (0.0, 0.0, 1.0), *, name: str = "", **how: Any
 ) -> list[Contact]:
@@ -231,7 +231,7 @@ def _at(name: str, frame: str, points: Any, how: dict[str, Any]) -> list[Contact
     return [replace(centre, name=f"{name}_{k}", point=place) for k, place in enumerate(places)]
 
 
-@told
+@friendly_call_errors
 @dataclass(frozen=True)
 class ContactSlot(Rubs, BetweenFrames, registered=False):
     """A place for one contact, between a body and another one or the world: where it is is given with each state.
@@ -287,7 +287,7 @@ class ContactSlot(Rubs, BetweenFrames, registered=False):
         square = normal.dot(normal)
         normal = normal * (1.0 / sqrt(select_less(0.0, square, square, 1.0)))
         arm = point - seen.r
-        return [Row(Force(arm.cross(t), t), 0.0, None) for t in (*along(normal), normal)]
+        return [Row([*Force(arm.cross(t), t)], 0.0, None) for t in (*along(normal), normal)]
 
     def wrenches(self, model: Model, q: Vector, f: Vector) -> Mapping[int, Force]:
         return {} if self.values is None else super().wrenches(model, q, f)

@@ -13,7 +13,7 @@ from kinetree.errors import ModelError
 from kinetree.joints import Joint
 from kinetree.lazy import cached_property
 from kinetree.model import Model
-from kinetree.signatures import told
+from kinetree.signatures import friendly_call_errors
 from kinetree.spatial import Force, Scalar
 from kinetree.spatial.vector import ZERO
 
@@ -24,7 +24,7 @@ CUT_ELSEWHERE = (
 )
 
 
-@told
+@friendly_call_errors
 @dataclass(frozen=True)
 class Loop(BetweenFrames):
     """Frame `frame` is carried by frame `to` through a joint: 5 rows of a revolute joint, 3 of a spherical one.
@@ -71,7 +71,7 @@ class Loop(BetweenFrames):
 
     def frame_rows(self, seen: Relative) -> Sequence[Row]:
         angles = seen.orientation_error([t.ang for t in self.subspace if t.lin == ZERO])
-        return [Row(t, 0.0, t.ang.dot(angles) + t.lin.dot(seen.r)) for t in self.subspace]
+        return [Row([*t], 0.0, t.ang.dot(angles) + t.lin.dot(seen.r)) for t in self.subspace]
 
 
 def why_it_cannot_close(joint: Joint) -> str:

@@ -9,13 +9,13 @@ from typing import ClassVar
 from kinetree.constraints.types._between import BetweenFrames, Relative
 from kinetree.constraints.types.base import Checks, Row
 from kinetree.scalars.functions import select_less, sqrt
-from kinetree.signatures import told
+from kinetree.signatures import friendly_call_errors
 from kinetree.spatial import Force, Vec3
 from kinetree.spatial.vector import ZERO
 from kinetree.validation import positive
 
 
-@told
+@friendly_call_errors
 @dataclass(frozen=True)
 class Rod(BetweenFrames):
     """The origins of two frames keep their distance: one row, the rod's thrust (N; negative in tension).
@@ -55,4 +55,4 @@ class Rod(BetweenFrames):
         z, length = select_less(0.0, distance, r.z, 1.0), select_less(0.0, distance, distance, 1.0)
         d = Vec3(r.x, r.y, z) * (1.0 / length)
         along = d.dot(u)
-        return [Row(Force(ZERO, d), (u.dot(u) - along * along) / length, distance - self.length)]
+        return [Row([*Force(ZERO, d)], (u.dot(u) - along * along) / length, distance - self.length)]

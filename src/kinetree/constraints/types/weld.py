@@ -9,12 +9,12 @@ from typing import ClassVar
 from kinetree.constraints.types._between import BetweenFrames, Relative
 from kinetree.constraints.types.base import Checks, Row
 from kinetree.model.checks import Pose, as_transform
-from kinetree.signatures import told
+from kinetree.signatures import friendly_call_errors
 from kinetree.spatial import Force, Transform
 from kinetree.spatial.vector import AXES, ZERO
 
 
-@told
+@friendly_call_errors
 @dataclass(frozen=True)
 class Weld(BetweenFrames):
     """Frame `frame` is fixed to frame `to`, or to the world: six rows.
@@ -52,5 +52,5 @@ class Weld(BetweenFrames):
 
     def frame_rows(self, seen: Relative) -> Sequence[Row]:
         angles = seen.orientation_error(AXES)
-        moments = [Row(Force(axis, ZERO), 0.0, axis.dot(angles)) for axis in AXES]
-        return moments + [Row(Force(ZERO, axis), 0.0, axis.dot(seen.r)) for axis in AXES]
+        moments = [Row([*Force(axis, ZERO)], 0.0, axis.dot(angles)) for axis in AXES]
+        return moments + [Row([*Force(ZERO, axis)], 0.0, axis.dot(seen.r)) for axis in AXES]

@@ -10,12 +10,12 @@ from typing import ClassVar
 from kinetree.constraints.types._between import BetweenFrames, Relative
 from kinetree.constraints.types.base import Checks, Row, direction, finite_number
 from kinetree.scalars.functions import select_less, sqrt
-from kinetree.signatures import told
+from kinetree.signatures import friendly_call_errors
 from kinetree.spatial import Force, Vec3
 from kinetree.validation import positive
 
 
-@told
+@friendly_call_errors
 @dataclass(frozen=True)
 class Wheel(BetweenFrames):
     """A thin disk rolls on its rim on a plane, upright or tilted, and does not slip: three rows.
@@ -83,5 +83,5 @@ class Wheel(BetweenFrames):
         rows = []
         for t, dt, phi in ((h, dh, None), (n.cross(h), n.cross(dh), None), (n, Vec3(0.0, 0.0, 0.0), gap)):
             rate = (drho.cross(t) + rho.cross(dt)).dot(omega) + dt.dot(u)
-            rows.append(Row(Force(rho.cross(t), t), rate, phi, rebounds=phi is not None))
+            rows.append(Row([*Force(rho.cross(t), t)], rate, phi, rebounds=phi is not None))
         return rows
