@@ -161,7 +161,9 @@ class Contacts:
 
     def solve(self, g: Vector, start: Vector | None, R: Vector | None = None, **settings: Any) -> Solution:
         """Return limited forces and the motion that they leave of g, from the forces `start` on."""
-        return solve(Problem(self.G, g, [each.force_set for each in self.limited], R), start=start, **settings)
+        return solve(
+            Problem(self.G, g, [each.force_set for each in self.limited]).compliant(R), start=start, **settings
+        )
 
     def together(self, force: Vector, f: Vector, y: Vector) -> tuple[list[Scalar], list[Scalar]]:
         """Return all forces, and all joint forces times L⁻ᵀ, with these limited ones beside those `alone`."""
