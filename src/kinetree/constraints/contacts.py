@@ -24,7 +24,7 @@ from kinetree.contacts import ForceSet, Interval, Problem, Solution, solve
 from kinetree.contacts.sets import positive_part
 from kinetree.glossary.symbols import Matrix, Vector
 from kinetree.scalars.functions import Scalar, is_zero, select_less, sqrt
-from kinetree.scalars.linalg import dot, minus, plus, transposed
+from kinetree.scalars.linalg import dot, minus, plus, times, transposed
 from kinetree.scalars.loops import map_columns, recording
 
 MANY = 36
@@ -169,19 +169,19 @@ class Contacts:
         """Return all forces, and all joint forces times L⁻ᵀ, with these limited ones beside those `alone`."""
         f, force = list(f), self.acting(force)
         if force:
-            f, y = plus(f, _along(self._answers, force)), self.pushed(force, y)
+            f, y = plus(f, times(transposed(self._answers), force)), self.pushed(force, y)
         for each, at in self.blocks:
             f[each.at] = force[at]
         return f, list(y)
 
     def pushed(self, force: Vector, y: Vector) -> list[Scalar]:
         """Return joint forces times L⁻ᵀ with those of limited forces, and of what answers these."""
-        return plus(y, _along(self.C, force)) if self.C else list(y)
+        return plus(y, times(transposed(self.C), force)) if self.C else list(y)
 
     def without_gain(self, g: Vector, met: Vector, rebound: Vector) -> list[Scalar]:
         """Return the impulses of a rebound, less where they would add energy to what moves with g without any."""
         met, rebound = self.acting(met), self.acting(rebound)
-        s = without_gain(g, met, [dot(row, met) for row in self.G], rebound, [dot(row, rebound) for row in self.G])
+        s = without_gain(g, met, times(self.G, met), rebound, times(self.G, rebound))
         return mixed(s, met, rebound)
 
 
@@ -192,11 +192,6 @@ def _products(CD: Matrix, C: Matrix) -> Matrix:
     else:
         lower = [[dot(row, other) for other in C[: i + 1]] for i, row in enumerate(CD)]
     return [[lower[max(i, j)][min(i, j)] for j in range(len(lower))] for i in range(len(lower))]
-
-
-def _along(rows: Matrix, f: Vector) -> list[Scalar]:
-    """Return ``Aᵀ f``."""
-    return [dot(column, f) for column in transposed(rows)]
 
 
 def without_gain(g: Vector, met: Vector, met_change: Vector, rebound: Vector, rebound_change: Vector) -> Scalar:

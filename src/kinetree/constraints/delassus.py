@@ -84,10 +84,8 @@ class Delassus:
 
         With ``K = (G + μ)⁻¹`` and ``P = μ K``, the proximal-point method from f = 0 on is ``−(1 + P + P² + …) K b``.
         P is small where G is not: for a μ of 1e-10 a few terms have all digits. Where G is singular P is 1, and what
-        rounding has left there, divided by μ, stays: as many times the next power of P take all of it off again.
-
-        Rows against bodies much heavier than those of others have a μ of their own, with which f is the smallest after
-        division by its root. Should all rows be nothing but rounding, f is zero but for that.
+        rounding has left there, divided by μ, stays: as many times the next power of P take all of it off again. With
+        rows that have a μ of their own f is the smallest after division by its root.
         """
         whole = [0.0] * self.n
         if not self.kept:

@@ -126,16 +126,12 @@ class ConstrainedModel(Model):
                     f"{constraint.size}, and nv = {self.nv}"
                 )
             found += rows
-        return found if contacts is None else self.with_given(found, contacts)
-
-    def with_given(self, rows: Iterable[Row], contacts: ContactInputs) -> list[Row]:
-        """Return rows with what is given for them: whether they act, and how their anchors move."""
-        if contacts.active is not None:
-            on = contacts.active
-            rows = [row._replace(on=on[i]) for row, i in zip(rows, self.constraint_of_row, strict=True)]
-        if contacts.row_motion is not None:
-            rows = [row._replace(anchor=d) for row, *d in zip(rows, *contacts.row_motion, strict=True)]
-        return list(rows)
+        if contacts is not None and contacts.active is not None:
+            on = (contacts.active[i] for i in self.constraint_of_row)
+            found = [row._replace(on=acts) for row, acts in zip(found, on, strict=True)]
+        if contacts is not None and contacts.row_motion is not None:
+            found = [row._replace(anchor=d) for row, *d in zip(found, *contacts.row_motion, strict=True)]
+        return found
 
     @property
     def passive(self) -> tuple[int, ...]:

@@ -64,11 +64,7 @@ class Gear(Constraint):
 
     @property
     def of(self) -> tuple[str, ...]:
-        return tuple(name for name, _ in self._pairs)
-
-    @property
-    def _pairs(self) -> tuple[tuple[str, float], ...]:
-        return tuple(dict(self.ratios).items())
+        return tuple(dict(self.ratios))
 
     def check(self, model: Model) -> None:
         leading = {body.joint_name: body for body in model.leading}
@@ -86,7 +82,7 @@ class Gear(Constraint):
     def rows(self, model: Model, q: Vector, v: Vector) -> Sequence[Row]:
         J: list[Scalar] = [0.0] * model.nv
         phi: Scalar = -self.offset
-        for name, c in self._pairs:
+        for name, c in dict(self.ratios).items():
             body = model.bodies[model.body_of_joint(name)]
             J[body.v_index[0]] = c
             phi = phi + q[body.q_index[0]] * c
