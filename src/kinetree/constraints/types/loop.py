@@ -82,7 +82,7 @@ def why_it_cannot_close(joint: Joint) -> str:
     if not T:
         return "bears no force, so that it closes nothing"
     elsewhere = joint.constraint_subspace(joint.random(np.random.default_rng(0)).tolist())
-    if not np.allclose(*([[*t] for t in each] for each in (T, elsewhere)), rtol=0.0, atol=1e-12):
+    if not np.allclose([[*t] for t in T], [[*t] for t in elsewhere], rtol=0.0, atol=1e-12):
         return "bears forces in directions that turn as it moves"
     if any(t.ang != ZERO and t.lin != ZERO for t in T):
         return "couples its turn to its travel, and whole turns do not show in where its sides are"
