@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 from helpers.contacts import law_errors, problem, random_problem, solved, stack
-from kinetree.contacts import METHODS, PUSHES, FrictionCone, Interval, PressedCone, Problem, SlidingCone, solve
+from kinetree.contacts import PUSHES, SOLVERS, FrictionCone, Interval, PressedCone, Problem, SlidingCone, solve
 from kinetree.contacts.admm import Iterate, _iteration
 from kinetree.scalars.factorization import Factored
 
 Array = np.ndarray[Any, Any]
 G_ACC = 9.81
 
-each_solver = pytest.mark.parametrize("solver", METHODS)
+each_solver = pytest.mark.parametrize("solver", SOLVERS)
 
 
 @each_solver
@@ -52,7 +52,7 @@ def test_solvers_agree_on_the_motion() -> None:
     """With low friction the motion is unique, also where G is singular and the forces are not."""
     for seed in range(3):
         G, g, mu, b = random_problem(seed, rank=8)
-        motions = [solved(G, g, 0.2 * mu, b, solver=s, tolerance=1e-10).sigma for s in METHODS]
+        motions = [solved(G, g, 0.2 * mu, b, solver=s, tolerance=1e-10).sigma for s in SOLVERS]
         for sigma in motions[1:]:
             np.testing.assert_allclose(sigma, motions[0], atol=1e-7 * np.abs(g).max())
 
@@ -116,7 +116,7 @@ def test_painleves_rod_is_bounded_and_tells() -> None:
     J = np.array([[1.0, 0.0, lever], [0.0, 0.0, 0.0], [0.0, 1.0, -lever]])  # (x, z, angle) of the rod's centre
     G = J @ np.diag([1.0, 1.0, 1.0 / inertia]) @ J.T
     assert G[2, 2] + mu * G[2, 0] < 0.0  # pressed to the ground by its own friction
-    for solver in METHODS:
+    for solver in SOLVERS:
         found = solved(G, np.array([-0.5, 0.0, -1e-3]), [mu], solver=solver)
         assert np.isfinite(found.force).all()
         assert np.abs(found.force).max() < 10.0

@@ -3,7 +3,7 @@
 from kinetree.contacts.admm import Balance, distribute
 from kinetree.contacts.problem import Problem
 from kinetree.contacts.sets import PUSHES, ForceSet, FrictionCone, Interval, PressedCone, SlidingCone
-from kinetree.contacts.solve import METHODS, Solution, solve
+from kinetree.contacts.solve import SOLVERS, Solution, solve
 
-__all__ = ["METHODS", "PUSHES", "Balance", "ForceSet", "FrictionCone", "Interval", "PressedCone", "Problem"]
+__all__ = ["PUSHES", "SOLVERS", "Balance", "ForceSet", "FrictionCone", "Interval", "PressedCone", "Problem"]
 __all__ += ["SlidingCone", "Solution", "distribute", "solve"]

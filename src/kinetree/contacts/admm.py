@@ -1,10 +1,8 @@
-"""The alternating direction method of multipliers (ADMM), for the contact problem and for inverse dynamics.
-
-The latter is the best distribution of forces over contacts that balance a given motion.
-"""
+"""The alternating direction method of multipliers: contact problems, and forces of least cost in inverse dynamics."""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -132,10 +130,7 @@ def within_factor(primal: Scalar, moved: Scalar, factor: Scalar) -> Scalar:
 
 def largest_size(values: Vector) -> Scalar:
     """Return the largest of the sizes of numbers."""
-    found: Scalar = 0.0
-    for x in values:
-        found = larger(abs(x), found)
-    return found
+    return functools.reduce(lambda found, x: larger(abs(x), found), values, 0.0)
 
 
 EXACT = 1e3

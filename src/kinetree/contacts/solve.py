@@ -16,11 +16,8 @@ from kinetree.scalars.linalg import Vector
 from kinetree.scalars.loops import recording, repeat
 from kinetree.validation import real_array
 
-METHODS = ("auto", "pgs", "admm")
-"""Projected Gauss–Seidel sweeps, the method of multipliers, or some of the former and then the latter."""
-
 SWEEPS = 100.0
-"""Of "auto", before the method of multipliers takes over."""
+"""Of both in turns, before the method of multipliers takes over."""
 
 ITERATIONS = 250.0
 """Of that, before sweeps take over again."""
@@ -87,13 +84,8 @@ def solve(
     force = [0.0] * len(g) if start is None else problem.project(start)
     least = tolerance * (largest([abs(x) for x in problem.g]) if size is None else size)
     sigma = problem.motion(force)
-    s = State(force, sigma, 0.0, 1.0)
-    if solver == "pgs":
-        s = gauss_seidel(problem, s, least, max_iterations)
-    elif solver == "admm":
-        s = admm(problem, s, least, max_iterations)
-    else:
-        s = _in_turns(problem, s, least, max_iterations)
+    method = {"pgs": gauss_seidel, "admm": admm}.get(solver, _in_turns)
+    s = method(problem, State(force, sigma, 0.0, 1.0), least, max_iterations)
     sigma = given.motion(s.force)
     residuals = (each.residuals(s.force[at], sigma[at]) for each, at in given.blocks)
     return Solution(s.force, sigma, s.count, *map(largest, zip(*residuals, strict=True)))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from kinetree.contacts import METHODS, PUSHES, FrictionCone, Interval, Problem, solve
+from kinetree.contacts import PUSHES, SOLVERS, FrictionCone, Interval, Problem, solve
 from kinetree.contacts.solve import NUMBERS, ContactSolver, checked_solver, solver_of
 from kinetree.errors import ArgumentError
 from kinetree.graph import Port
@@ -231,7 +231,7 @@ def _made(contacts: int, limits: int, bounded: int) -> Function:
             evaluate=evaluate,
             identity=lambda: repr((NAME, contacts, limits, bounded)).encode(),
             optional=tuple(optional),
-            options=(Option("solver", METHODS),),
+            options=(Option("solver", tuple(SOLVERS)),),
             group=SOLVER,
             meanings=MEANINGS,
             reduce=lambda: (contact_solver, (contacts, limits, bounded)),

@@ -324,12 +324,10 @@ def slot_values(names: Sequence[str], contacts: Mapping[str, Any]) -> Array:
             raise ArgumentError(unknown_name("contact slot", name, names))
         try:
             point, normal, gap = given
-            row = np.array([*point, *normal, float(gap)], dtype=float)
+            row = [*triple(name, point), *direction(name, normal), finite_number(name, float(gap))]
         except (TypeError, ValueError):
-            row = np.empty(0)
-        length = math.sqrt(float(row[3:6] @ row[3:6])) if row.shape == (7,) else 0.0
-        if not np.isfinite(row).all() or not length > 0.0:
-            raise ArgumentError(f"the contact in slot {name!r} is not a finite point, a normal and a gap: {given}")
-        row[3:6] /= length
+            raise ArgumentError(
+                f"the contact in slot {name!r} is not a finite point, a normal and a gap: {given}"
+            ) from None
         found[names.index(name)] = row
     return found
