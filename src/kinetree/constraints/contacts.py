@@ -35,21 +35,18 @@ IMMOBILE = 1e-16
 
 
 class Limited(NamedTuple):
-    """Rows with a limited force: those of a contact, of which the last one keeps apart, or that of a joint."""
+    """Rows with a limited force: those of a contact, of which the last one keeps apart, or that of a joint.
+
+    `at` is where they are among all rows: in a step those of the mechanism, and then one for each velocity. A contact
+    has a `gap`, how far it is from touching (m), and a `restitution`, the part of its speed with which it rebounds; a
+    joint is `between` its lower and its upper stop, as far from each (m), None where there is none.
+    """
 
     at: slice
-    """Where they are among all rows: in a step those of the mechanism, and then one for each velocity."""
-
     force_set: ForceSet
-
     gap: Scalar | None = None
-    """How far it is from touching (m); None for joints."""
-
     restitution: Scalar = 0.0
-    """The part of its speed with which it rebounds."""
-
     between: tuple[Scalar | None, Scalar | None] = (None, None)
-    """How far a joint is from its lower and its upper stop (m), None where there is none."""
 
 
 def force_sets(

@@ -22,19 +22,17 @@ TERMS = 3
 
 
 class Grades(NamedTuple):
-    """What μ is made of, by the arithmetic."""
+    """What μ is made of, by the arithmetic: `mu` times the mean of G's diagonal.
+
+    An entry of the diagonal may be `reach` times smaller than the mean without a smaller μ of its own. Below the part
+    `nothing` of the mean it is that of a row which says nothing: rounding. The least mean is that of rows in which each
+    velocity has the square `none` (rad², m²).
+    """
 
     mu: Scalar
-    """μ over the mean of G's diagonal."""
-
     reach: Scalar
-    """How many times smaller than the mean an entry of the diagonal may be without a smaller μ of its own."""
-
     nothing: Scalar
-    """Below this part of the mean, an entry is that of a row which says nothing: rounding."""
-
     none: Scalar
-    """The least mean, by that of rows in which each velocity has this square (rad², m²)."""
 
 
 DOUBLE, SINGLE = Grades(1e-10, 1e4, 1e-12, 1e-10), Grades(1e-5, 1e2, 1e-6, 1e-4)
