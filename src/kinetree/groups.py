@@ -62,19 +62,6 @@ class Group:
                 f"{listed(self.fields)}"
             ) from None
 
-    def bound(self, function: str, options: Mapping[str, Any]) -> dict[str, Any]:
-        """Return options to fix, those of the value by their own names; `ArgumentError` where it has inputs as well."""
-        if inner := next((name for name in options if name in self.inner and name != self.name), None):
-            raise ArgumentError(f"{function} has no option {inner!r}; {self.hint(inner)}")
-        found = dict(options)
-        if self.name in options:
-            value = found.pop(self.name)
-            own = self.given(function, value) and self.split(value)
-            if inputs := [name for name in own if name not in self.options]:
-                raise ArgumentError(f"{function}: bind fixes options; give {listed(inputs)} with each call")
-            found |= own
-        return found
-
     def hint(self, name: str) -> str:
         """Return the advice for an argument that is a field of the value; empty for any other."""
         with importing:

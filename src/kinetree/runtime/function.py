@@ -156,8 +156,7 @@ class Function(functools.partial[Any]):
         >>> J(robot.neutral()).shape
         (6, 7)
         """
-        group = self.spec.group
-        return self._with_fixed(options if group is None else group.bound(self.spec.name, options))
+        return self._with_fixed(arguments.fixed(self.spec, options))
 
     def _with_fixed(self, options: Mapping[str, object]) -> Function:
         """Return the function with these options fixed, by the names that they have in the spec."""
