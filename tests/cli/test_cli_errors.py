@@ -131,7 +131,7 @@ ERRORS: dict[str, list[tuple[str, int, str]]] = {
         ("--bounds d=0,1,0,1,0,1", 1, "no moving link 'd'"),
         ("--bounds c=1,0,0,1,0,1", 1, "has to be a box"),
         ("--wrench =foot", 2, "is not FRAME[=NAME]"),
-        ("--wrench c", 1, "a.npz: there is no wrench of c. Expected columns: t, q.hip"),
+        ("--wrench c", 1, "a.npz: the header lacks wrench.c.nx, wrench.c.ny"),
         ("--weights covariance --loss huber", 1, "--loss needs the noise of each joint"),
         ("--payload d", 1, "no frame 'd'"),
         ("--terms damping@ankle", 1, "no joint 'ankle'"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kinetree.cli.motion import coordinates_of
+from kinetree.logs.columns import Coordinates
 
 SWING = """<robot name="arm"><link name="base"/>
 <link name="upper"><inertial><origin xyz="0 0 -0.5"/><mass value="1"/>
@@ -40,12 +40,12 @@ def read_csv(path):
 def read(path, robot, name):
     """Return the columns v, a or tau of a CSV, (n, nv)."""
     table = read_csv(path)
-    return np.stack([table[f"{name}.{x}"] for x in coordinates_of(robot).v], axis=1)
+    return np.stack([table[f"{name}.{x}"] for x in Coordinates.of(robot).v], axis=1)
 
 
 def write_csv(path, robot, t=None, **arrays):
     """Write the arrays q, v, a, … in canonical columns."""
-    names = coordinates_of(robot)
+    names = Coordinates.of(robot)
     head = ([] if t is None else ["t"]) + [f"{x}.{n}" for x in arrays for n in names.names(x)]
     columns = ([] if t is None else [np.asarray(t)[:, None]]) + list(arrays.values())
     np.savetxt(path, np.hstack(columns), delimiter=",", header=",".join(head), comments="", fmt="%.17g")

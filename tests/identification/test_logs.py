@@ -11,6 +11,7 @@ import pytest
 import kinetree as kt
 from helpers.bags import URDF, bag
 from kinetree.identification import LogWarning, read_log
+from kinetree.logs.codecs.table import ROWS
 
 Array = np.ndarray
 T = np.arange(50) * 0.01
@@ -275,9 +276,54 @@ def test_rows_without_numbers_are_left_out_on_request(robot: kt.Robot, tmp_path:
     assert streamed.notes == log.notes
 
 
+@pytest.mark.parametrize("suffix", ["csv", "npz", "parquet"])
+def test_forces_that_were_never_measured_are_nan(robot: kt.Robot, tmp_path: Path, suffix: str) -> None:
+    path, (q, tau) = tmp_path / f"log.{suffix}", motion()
+    if suffix == "npz":
+        np.savez(path, t=T, q=q, tau=tau * [1.0, np.nan])
+    elif suffix == "csv":
+        write(path, "t,q1,q2,tau1,tau2", T, q, tau * [1.0, np.nan]).write_text(path.read_text().replace("nan", ""))
+    else:
+        from pyarrow import parquet, table
+
+        columns = zip(("t", "q1", "q2", "tau1", "tau2"), np.column_stack([T, q, tau * [1.0, np.nan]]).T, strict=True)
+        parquet.write_table(table(dict(columns)), path)
+    log = read_log(path, robot)
+    np.testing.assert_array_equal(log.tau, tau * [1.0, np.nan])
+    assert np.isnan(robot.identify(log, [], filter=kt.Filter(cutoff=20.0), check=False).noise).tolist() == [False, True]
+
+
+def test_forces_that_are_measured_later_are_refused(robot: kt.Robot, tmp_path: Path) -> None:
+    n = ROWS + 5
+    late = np.where(np.arange(n) < ROWS, np.nan, 1.0)
+    np.savez(tmp_path / "log.npz", t=T[1] * np.arange(n), q=np.zeros((n, 2)), tau=np.column_stack([late, late]))
+    with pytest.raises(kt.FormatError, match=f"NaN in the first {ROWS} rows are numbers later"):
+        read_log(tmp_path / "log.npz", robot)
+
+
+def test_angles_that_wrap_are_refused(robot: kt.Robot, tmp_path: Path) -> None:
+    t = np.arange(2000) * 0.01
+    turns = np.column_stack([5.0 * t, 0.5 * np.sin(t)])
+    wrapped, gap = (turns + np.pi) % (2.0 * np.pi) - np.pi, t + 1.2 * (t > 5.0)
+    for times, q, names in [
+        (t, turns, ()),
+        (t, wrapped, ("wrapped",)),
+        (gap, np.column_stack([5.0 * gap, 0.5 * np.sin(gap)]), ()),
+        (t, np.degrees(turns), ()),
+    ]:
+        np.savez(tmp_path / "log.npz", t=times, q=q, tau=np.sin(q))
+        log = read_log(tmp_path / "log.npz", robot)
+        found = log.diagnose()
+        assert found.names == names
+        if names:
+            assert (found[0].joints, found[0].figures["leaps"]) == (("hip",), 16)
+            with pytest.raises(kt.ArgumentError, match=r"the positions of hip leap by a turn: unwrap them"):
+                log.filtered(kt.Filter(cutoff=5.0))
+
+
 def test_a_file_without_a_whole_row_is_refused(robot: kt.Robot, tmp_path: Path) -> None:
     q, tau = motion()
-    np.savez(tmp_path / "log.npz", t=T, q=q, tau=tau * [1.0, np.nan])
+    np.savez(tmp_path / "log.npz", t=T, q=q * [1.0, np.nan], tau=tau)
     with pytest.raises(kt.FormatError, match="in every one of 50 rows a number is missing"):
         read_log(tmp_path / "log.npz", robot, sensors=kt.Sensors(skip_missing=True))
 

@@ -53,6 +53,12 @@ def test_the_cutoff_is_chosen_from_the_motion(robot: kt.Robot, noise: float) -> 
     assert 3.0 < rate < 30.0, "two samples a period of the cut-off: the fastest motion has 0.64 Hz"
 
 
+def test_the_cutoff_is_chosen_where_positions_change_at_every_fourth_sample(robot: kt.Robot) -> None:
+    q = np.repeat(wave(T[::4])[0], 4, axis=0)[: len(T)]
+    samples = prepare(robot, T, q, q)
+    assert 3.0 < samples.cutoff.frequency < 30.0
+
+
 @pytest.mark.parametrize("noise", [0.0, 1e-5])
 def test_without_motion_there_is_no_cutoff(robot: kt.Robot, noise: float) -> None:
     q = 0.3 + noise * np.random.default_rng(0).normal(size=(len(T), 2))
