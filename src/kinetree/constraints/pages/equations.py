@@ -162,9 +162,11 @@ class Completion:
 
     def columns(self) -> list[list[Scalar]]:
         """Return all velocities for each independent one alone, equal to 1."""
-        alone = [[float(j == k) for j in range(self.nv)] for k in self.independent]
-        others = self.inverse.times_columns([[-row.J[k] for row in self.rows] for k in self.independent])
-        return [plus(v, x) for v, x in zip(alone, others, strict=True)]
+        columns = self.inverse.times_columns([[-row.J[k] for row in self.rows] for k in self.independent])
+        for column, own in zip(columns, self.independent, strict=True):
+            for k in self.independent:
+                column[k] = float(k == own)
+        return columns
 
 
 @mechanism_algorithm("complete_velocity", outputs="v", group=taking("row_motion"))
