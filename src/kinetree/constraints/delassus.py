@@ -68,14 +68,13 @@ class Delassus:
                 G[i][j] = G[j][i] = dot(self.BD[i], self.B[j])
         self.G = G
 
-    @property
-    def matrix(self) -> Matrix:
-        """G of all rows."""
-        G: Matrix = [[0.0] * self.n for _ in range(self.n)]
-        for i, row in zip(self.kept, self.G, strict=True):
+    def of_all(self, part: Matrix) -> Matrix:
+        """Return a matrix of all rows from that of those which are not zero while tracing."""
+        whole: Matrix = [[0.0] * self.n for _ in range(self.n)]
+        for i, row in zip(self.kept, part, strict=True):
             for j, x in zip(self.kept, row, strict=True):
-                G[i][j] = x
-        return G
+                whole[i][j] = x
+        return whole
 
     def forces(self, b: Vector) -> list[Scalar]:
         """Return the f of minimum norm with ``G f = −b``, for all rows; 0 for those that are switched off.

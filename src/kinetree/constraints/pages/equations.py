@@ -15,7 +15,7 @@ from kinetree.constraints.pages import mechanism_algorithm
 from kinetree.constraints.types import Row
 from kinetree.scalars.factorization import PseudoInverse
 from kinetree.scalars.functions import sqrt
-from kinetree.scalars.linalg import dot, times, transposed
+from kinetree.scalars.linalg import dot, plus, times, transposed
 from kinetree.spatial import Force, Scalar
 
 
@@ -70,7 +70,8 @@ def delassus_matrix(model: ConstrainedModel, q: Vector) -> Matrix:
     >>> bool(abs(G - J @ robot.mass_matrix_inverse(q) @ J.T).max() < 1e-9)
     True
     """
-    return delassus_of(model, q, model.constraint_rows(q)).matrix
+    delassus = delassus_of(model, q, model.constraint_rows(q))
+    return delassus.of_all(delassus.G)
 
 
 @mechanism_algorithm("constraint_inertia", outputs={"Lambda": ("nrows", "nrows")}, raises=SINGULAR, joint_space=True)
@@ -96,11 +97,7 @@ def constraint_inertia(model: ConstrainedModel, q: Vector) -> Matrix:
     columns = PseudoInverse(W, model.nv, square=delassus.whole).times_columns(
         [[scales[i] if i == j else 0.0 for j in n] for i in n]  # W Wᵀ is G between the scales
     )
-    inertia: Matrix = [[0.0] * delassus.n for _ in range(delassus.n)]
-    for i, x in zip(delassus.kept, columns, strict=True):
-        for j, y in zip(delassus.kept, columns, strict=True):
-            inertia[i][j] = dot(x, y) if i <= j else inertia[j][i]
-    return inertia
+    return delassus.of_all([[dot(x, y) for y in columns] for x in columns])
 
 
 @mechanism_algorithm("constraint_wrenches", outputs="f_ext")
@@ -144,38 +141,32 @@ def constraint_forces(model: ConstrainedModel, q: Vector, f: Vector) -> list[Sca
 
 
 class Completion:
-    """All velocities from the independent ones: ``J_d v_d = b − J_I v_I``."""
+    """All velocities from the independent ones: ``J_d v_d = b − J v`` for a v in which the dependent ones are zero."""
 
     def __init__(self, model: ConstrainedModel, rows: Sequence[Row]) -> None:
-        self.nv, self.independent = model.nv, model.independent_velocities
-        self.dependent = [k for k in range(model.nv) if k not in self.independent]
-        self.J_I = [[row.J[k] for k in self.independent] for row in rows]
-        J_d = [[row.J[k] for k in self.dependent] for row in rows]
+        self.nv, self.rows, self.independent = model.nv, rows, model.independent_velocities
         self.inverse = PseudoInverse(
-            J_d,
-            len(self.dependent),
+            [[0.0 if k in self.independent else x for k, x in enumerate(row.J)] for row in rows],
+            model.nv,
             square=1.0,
             equations=model.squared(row.angular for row in rows),
-            unknowns=model.squared(model.turning[k] for k in self.dependent),
+            unknowns=model.squared(model.turning),
         )
 
     def __call__(self, given: Vector, b: Vector) -> list[Scalar]:
         """Return all velocities, or accelerations, with ``J v = b``."""
-        return self._joined(
-            given, self.inverse.times([x - dot(row, given) for x, row in zip(b, self.J_I, strict=True)])
-        )
+        v: list[Scalar] = [0.0] * self.nv
+        for k, x in zip(self.independent, given, strict=True):
+            v[k] = x
+        return plus(v, self.inverse.times([x - dot(row.J, v) for x, row in zip(b, self.rows, strict=True)]))
 
     def columns(self) -> list[list[Scalar]]:
         """Return all velocities for each independent one alone, equal to 1."""
-        n = range(len(self.independent))
-        others = self.inverse.times_columns([[-row[i] for row in self.J_I] for i in n])
-        return [self._joined([float(i == j) for j in n], others[i]) for i in n]
-
-    def _joined(self, given: Vector, others: Vector) -> list[Scalar]:
-        v: list[Scalar] = [0.0] * self.nv
-        for k, x in zip((*self.independent, *self.dependent), (*given, *others), strict=True):
-            v[k] = x
-        return v
+        columns = self.inverse.times_columns([[-row.J[k] for row in self.rows] for k in self.independent])
+        for column, own in zip(columns, self.independent, strict=True):
+            for k in self.independent:
+                column[k] = float(k == own)
+        return columns
 
 
 @mechanism_algorithm("complete_velocity", outputs="v", group=taking("row_motion"))
