@@ -84,18 +84,19 @@ def samples(robot: kt.Robot, phase: float = 0.0) -> Samples:
 
 
 def saved(write: Callable[[], object]) -> Iterator[str]:
-    """Yield what the figures show that are written to files."""
-    seen: list[Figure] = []
+    """Yield what the figures show that are written to files, at last, and how they are written."""
+    seen: dict[Figure, dict[str, Any]] = {}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Figure, "savefig", saver(seen, Figure.savefig))
         write()
-    for figure in seen:
+    for figure, options in seen.items():
         yield from figure_lines(figure)
+        yield f"written with {options}"
 
 
-def saver(seen: list[Figure], save: Callable[..., None]) -> Callable[..., None]:
+def saver(seen: dict[Figure, dict[str, Any]], save: Callable[..., None]) -> Callable[..., None]:
     def savefig(figure: Figure, *arguments: Any, **options: Any) -> None:
-        seen.append(figure)
+        seen[figure] = options
         save(figure, *arguments, **options)
 
     return savefig
@@ -112,6 +113,8 @@ def pictures_of_motions(folder: Path) -> Iterator[str]:
     far = waves(moving, 30)
     far = kt.Trajectory(moving, far.t, far.q + np.outer(far.t, [50.0, *[0.0] * (moving.nq - 1)]), far.v)
     yield from figure_lines(far.plot_motion(2))
+    for name, options in (("side.gif", {"projection": "front"}), ("space.gif", {"speed": 0.5})):
+        yield from saved(partial(waves(moving, 30).animate, folder / name, fps=2, **options))
 
 
 @case
