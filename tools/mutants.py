@@ -44,7 +44,8 @@ TESTS = {
     "contacts": "constraints/test_contact_dynamics.py constraints/test_contact_steps.py simulation/test_contacts.py",
     "embedded": "robots",
     "functions": "test_robot.py algorithms/test_table.py runtime model",
-    "glossary": "test_names.py test_docs.py runtime/test_robot_functions.py algorithms/test_table.py",
+    "glossary": "test_names.py test_docs.py runtime/test_robot_functions.py algorithms/test_table.py"
+    " constraints/test_contact_steps.py",
     "glue": "runtime",
     "graph": "passes backends/test_llvm_operations.py backends/test_array_operations.py tracing scalars",
     "inverse_kinematics": "algorithms/test_table.py",
