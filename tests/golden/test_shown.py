@@ -27,9 +27,11 @@ from matplotlib.figure import Figure
 import kinetree as kt
 from helpers.mechanisms import four_bar
 from helpers.shown import FOLDER, differences, figure_lines, stored, summary
+from kinetree.algorithms.registry import ALGORITHMS
 from kinetree.cli import main
 from kinetree.cli.arguments import COMMANDS
 from kinetree.cli.program import make_parser
+from kinetree.constraints.pages import MECHANISM_ALGORITHMS
 from kinetree.identification import Generalised, Samples, cross_validate, prepare
 from kinetree.joints import Continuous, FreeFlyer, Planar, Prismatic, Revolute, Spherical
 from kinetree.tables import number
@@ -329,6 +331,15 @@ def signatures(folder: Path) -> Iterator[str]:
                 bare = inspect.Signature([x.replace(annotation=x.empty) for x in given])
                 found.add(f"{getattr(function, '__qualname__', function)}{bare}")
     yield from sorted(line for line in found if "=" in line)
+
+
+@case
+def tables(folder: Path) -> Iterator[str]:
+    """Yield of each function of robots and of mechanisms what goes in, of what range, what is chosen, what comes out."""
+    for table in (ALGORITHMS, MECHANISM_ALGORITHMS):
+        for name, row in table.items():
+            parts = [f"{part}: {x}" for part, x in row._asdict().items() if x and part not in ("name", "function")]
+            yield re.sub(r" at 0x\w+", "", "\n  ".join([name, *parts]))
 
 
 def kept(kind: Any, field: str, needed: dict[str, Any], value: object) -> object:
