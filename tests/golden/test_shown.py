@@ -335,7 +335,7 @@ def signatures(folder: Path) -> Iterator[str]:
 
 @case
 def tables(folder: Path) -> Iterator[str]:
-    """Yield of each function of robots and of mechanisms what goes in, of what range, what is chosen, what comes out."""
+    """Yield of each function of robots and mechanisms what goes in, of what range, what is chosen, what comes out."""
     for table in (ALGORITHMS, MECHANISM_ALGORITHMS):
         for name, row in table.items():
             parts = [f"{part}: {x}" for part, x in row._asdict().items() if x and part not in ("name", "function")]
