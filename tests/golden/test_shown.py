@@ -25,6 +25,8 @@ import pytest
 from matplotlib.figure import Figure
 
 import kinetree as kt
+from calls import calls as calls_of
+from calls import odd, outcome
 from helpers.mechanisms import four_bar
 from helpers.shown import FOLDER, differences, figure_lines, stored, summary
 from kinetree.algorithms.registry import ALGORITHMS
@@ -331,6 +333,16 @@ def signatures(folder: Path) -> Iterator[str]:
                 bare = inspect.Signature([x.replace(annotation=x.empty) for x in given])
                 found.add(f"{getattr(function, '__qualname__', function)}{bare}")
     yield from sorted(line for line in found if "=" in line)
+
+
+@case
+def calls(folder: Path) -> Iterator[str]:
+    """Yield what functions return, and what they make of one argument after the other that is odd."""
+    for name, (function, given) in calls_of(arm(), samples(arm())).items():
+        yield f"{name}: {(usual := outcome(function, given))}"
+        for argument, value in given.items():
+            tried = {text: (partial(outcome, function, given | {argument: x}, usual), x) for text, x in odd(value)}
+            yield f" {argument}:\n{made(tried)}"
 
 
 @case
