@@ -109,6 +109,17 @@ def test_a_tuple_of_motions(arm: kt.Robot, log: Log) -> None:
     np.testing.assert_allclose(several.values, whole.values, rtol=1e-9)
     with pytest.raises(kt.ArgumentError, match="motion 3 is motion 1 once more"):
         arm.identify([parts[0], parts[1], parts[0]], [])
+    for within in (
+        [log],
+        (log,),
+        [(log,)],
+        ((log,),),
+        [[log]],
+        lambda: log,
+        [lambda: [log]],
+        [kt.identification.Samples(*log)],
+    ):
+        np.testing.assert_array_equal(arm.identify(within, []).values, whole.values)
 
 
 def test_motions_without_forces_are_not_the_same(log: Log) -> None:
