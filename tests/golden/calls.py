@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -257,19 +258,27 @@ def outcome(function: Callable[..., object], given: Arguments, usual: str = "") 
     """Return what a call returns, unless that is as usual, and the warnings of ours that it gives."""
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
-        result = told(function(**given))
-    result = "as usual" if result == usual else result
-    return Text(" ".join([result, *(str(x.message) for x in seen if x.category.__module__.startswith("kinetree"))]))
+        parts = told(function(**given)).split(" ; ")
+    parts += [str(x.message) for x in seen if x.category.__module__.startswith("kinetree")]
+    return Text(" ; ".join(x for x in parts if x not in usual.split(" ; ")) or "as usual")
 
 
 def told(result: object) -> str:
     """Return what a result is, in numbers with six digits."""
-    if isinstance(result, kt.Robot | kt.Mechanism):
-        robot = result if isinstance(result, kt.Robot) else result.tree
-        limits = (robot.lower_limits, robot.upper_limits, robot.velocity_limits, robot.effort_limits)
-        physics = (robot.armature, robot.damping, robot.friction, robot.stiffness, robot.rest_positions, robot.gravity)
-        arrays = (*limits, *physics, robot.inertial_parameters, *([*f.X.r] for f in robot.model.frames))
-        return f"{' '.join(robot.frame_names)} {summary(np.concatenate([np.ravel(x) for x in arrays]))}"
+    if isinstance(result, kt.Mechanism):
+        return " ; ".join([told(result.tree), *map(repr, result.constraints), " ".join(result.actuated)])
+    if isinstance(result, kt.Robot):
+        model, physics = result.model, (result.armature, result.damping, result.friction)
+        arrays = {
+            "limits": (result.lower_limits, result.upper_limits, result.velocity_limits, result.effort_limits),
+            "physics": (*physics, result.stiffness, result.rest_positions),
+            "inertias": (result.inertial_parameters,),
+            "bodies": [body.X_T.placement for body in model.bodies],
+            "frames": [frame.X.placement for frame in model.frames],
+        }
+        numbers = [f"{name} {summary(np.concatenate([np.ravel(x) for x in found]))}" for name, found in arrays.items()]
+        joints = " ".join(f"{body.joint_name} {re.sub('[(),=]', ' ', repr(body.joint))}" for body in model.bodies)
+        return " ; ".join([" ".join(result.frame_names), joints, *numbers, str(result.gravity)])
     if isinstance(result, kt.Trajectory):
         return f"{len(result)} {' '.join(result.recorded)} {told(tuple(result.final))} stops {told(result.stopped_at)}"
     if isinstance(result, tuple) and result and not isinstance(result[0], str):

@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from files import SDF, URDF, odd_files
 from matplotlib.figure import Figure
 
 import kinetree as kt
@@ -343,6 +344,18 @@ def calls(folder: Path) -> Iterator[str]:
         for argument, value in given.items():
             tried = {text: (partial(outcome, function, given | {argument: x}, usual), x) for text, x in odd(value)}
             yield f" {argument}:\n{made(tried)}"
+
+
+@case
+def files(folder: Path) -> Iterator[str]:
+    """Yield what files say, and what they say with one thing after the other that is odd."""
+    for kind, text in (("URDF", URDF), ("SDF", SDF.read_text())):
+        yield f"{kind}: {(usual := outcome(kt.load, {'source': text}))}"
+        elements: dict[str, dict[str, tuple[Callable[[], object], object]]] = {}
+        for name, what, value, other in odd_files(text):
+            elements.setdefault(name, {})[what] = partial(outcome, kt.load, {"source": other}, usual), value
+        for name, tried in elements.items():
+            yield f" {name}:\n{made(tried)}"
 
 
 @case
