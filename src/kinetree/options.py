@@ -166,6 +166,17 @@ def one_of(*choices: str) -> Check:
     return check
 
 
+def only(fits: Callable[[Any], bool], wanted: str) -> Check:
+    """Return the check that a value is of a kind."""
+
+    def check(name: str, given: Any) -> Any:
+        if not fits(given):
+            raise ArgumentError(f"{name} takes {wanted}, not {given!r}")
+        return given
+
+    return check
+
+
 def flag(name: str, given: Any) -> bool:
     """Check that this is True or False."""
     if not isinstance(given, bool):
