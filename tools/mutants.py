@@ -40,7 +40,7 @@ TESTS = {
     " test_modern_robotics.py test_robot.py passes/test_tangents.py formats",
     "algorithms": "inverse_kinematics",
     "backends": "runtime/test_scan.py",
-    "constraints": "simulation/test_closed_loops.py simulation/test_contacts.py",
+    "constraints": "simulation/test_closed_loops.py simulation/test_contacts.py algorithms/test_table.py",
     "contacts": "constraints/test_contact_dynamics.py constraints/test_contact_steps.py simulation/test_contacts.py",
     "embedded": "robots",
     "functions": "test_robot.py algorithms/test_table.py runtime model",
