@@ -249,6 +249,7 @@ def test_bad_data_are_named(files, capsys, real: kt.Robot, what: str, message: s
         (["a.npz", "--gear-ratios", "1,2,3"], 1, "gear_ratios has shape (3,): a number, or 2 are needed, of hip, knee"),
         (["a.npz", "--terms", "damping,damping@hip"], 2, "are no terms: give them as in"),
         (["a.npz", "--load", "b.npz=1@c"], 1, "--load: b.npz is not a LOG of this command"),
+        (["a.npz", "--load", "a.npz=1@c", "--block", "9"], 1, "--load needs whole files: leave out --block"),
         (["a.npz", "--load", "a.npz=1"], 2, "is not a load: give a log, a mass and a frame, as in held.csv=5@flange"),
         (["a.npz", "--motor-constants", "ankle"], 1, "no joint 'ankle'"),
         (["a.npz", "--known", "mass=x"], 2, "'mass=x' is not PARAMETER=STD"),

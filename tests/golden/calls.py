@@ -270,13 +270,18 @@ def told(result: object) -> str:
     if isinstance(result, kt.Robot):
         model, physics = result.model, (result.armature, result.damping, result.friction)
         arrays = {
-            "limits": (result.lower_limits, result.upper_limits, result.velocity_limits, result.effort_limits),
+            "lower": (result.lower_limits,),
+            "upper": (result.upper_limits,),
+            "limits": (result.velocity_limits, result.effort_limits),
             "physics": (*physics, result.stiffness, result.rest_positions),
             "inertias": (result.inertial_parameters,),
             "bodies": [body.X_T.placement for body in model.bodies],
             "frames": [frame.X.placement for frame in model.frames],
         }
-        numbers = [f"{name} {summary(np.concatenate([np.ravel(x) for x in found]))}" for name, found in arrays.items()]
+        flat = {
+            name: np.clip(np.concatenate([np.ravel(x) for x in found]), -1e12, 1e12) for name, found in arrays.items()
+        }
+        numbers = [f"{name} {summary(x)}" for name, x in flat.items()]
         joints = " ".join(f"{body.joint_name} {re.sub('[(),=]', ' ', repr(body.joint))}" for body in model.bodies)
         return " ; ".join([" ".join(result.frame_names), joints, *numbers, str(result.gravity)])
     if isinstance(result, kt.Trajectory):

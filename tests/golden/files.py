@@ -44,7 +44,7 @@ URDF = """<robot name="arm">
     <child link="tool"/>
   </joint>
 </robot>"""
-ODD = ("", "x", "nan", "-0.5", "0 0 1 1", "shoulder")
+ODD = ("", "x", "nan", "-0.5", "7", "0 0 1 1", "shoulder")
 
 
 def odd_files(text: str) -> Iterator[tuple[str, str, str, str]]:

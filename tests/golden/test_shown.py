@@ -35,6 +35,7 @@ from kinetree.cli import main
 from kinetree.cli.arguments import COMMANDS
 from kinetree.cli.program import make_parser
 from kinetree.constraints.pages import MECHANISM_ALGORITHMS
+from kinetree.formats import read_urdf
 from kinetree.identification import Generalised, Samples, cross_validate, prepare
 from kinetree.joints import Continuous, FreeFlyer, Planar, Prismatic, Revolute, Spherical
 from kinetree.tables import number
@@ -349,11 +350,14 @@ def calls(folder: Path) -> Iterator[str]:
 @case
 def files(folder: Path) -> Iterator[str]:
     """Yield what files say, and what they say with one thing after the other that is odd."""
+    yield re.sub(r"[(),=]", " ", repr(read_urdf(URDF)))
     for kind, text in (("URDF", URDF), ("SDF", SDF.read_text())):
         yield f"{kind}: {(usual := outcome(kt.load, {'source': text}))}"
+        lenient = partial(kt.load, lenient=True)
         elements: dict[str, dict[str, tuple[Callable[[], object], object]]] = {}
         for name, what, value, other in odd_files(text):
             elements.setdefault(name, {})[what] = partial(outcome, kt.load, {"source": other}, usual), value
+            elements[name][f"({what})"] = partial(outcome, lenient, {"source": other}, usual), value
         for name, tried in elements.items():
             yield f" {name}:\n{made(tried)}"
 
