@@ -218,9 +218,9 @@ def test_code_for_arm_calls_nothing():
 @pytest.mark.parametrize("size", [1, 60, 200])
 def test_pieces_are_as_few_as_their_size_allows(size):
     functions = [f"define internal void @f{k}() #0 {{\n  ret void ; {'x' * (7 * k % 40)}\n}}\n" for k in range(12)]
-    first, *rest = pieces("".join(functions) + "attributes #0 = { nounwind }\n", size)
+    _, *rest = pieces("".join(functions) + "attributes #0 = { nounwind }\n", size)
     held = [[functions[int(k)] for k in re.findall(r"define hidden void @f(\d+)", piece)] for piece in rest]
-    assert sum(held, []) == functions
+    assert [text for group in held for text in group] == functions
     lengths = [sum(len(text) - len("\n}\n") for text in group) for group in held]
     assert all(length <= size or len(group) == 1 for length, group in zip(lengths, held, strict=True))
     following = [len(group[0]) - len("\n}\n") for group in held[1:]]
