@@ -8,7 +8,8 @@ import pytest
 import kinetree as kt
 from helpers.trees import Array, random_tree
 from kinetree.joints import Revolute
-from kinetree.logs.findings import Recorded, saturated
+from kinetree.logs.findings import saturated
+from kinetree.logs.samples import Samples
 
 WAVE = np.sin(np.linspace(0.0, 20.0, 500))
 RAMP = np.arange(100.0)
@@ -33,5 +34,5 @@ RAMP = np.arange(100.0)
 def test_forces_at_an_end(forces: Array, part: float) -> None:
     robot = kt.Robot(random_tree(0, 1, [Revolute((0, 0, 1))]))
     rows = forces[:, None]
-    found = [*saturated(Recorded(robot, None, np.cumsum(np.ones_like(rows), axis=0), rows))]
+    found = [*saturated((robot, Samples(np.cumsum(np.ones_like(rows), axis=0), rows, rows, rows)))]
     assert [f.figures["part_of_samples"] for f in found] == ([part] if part else [])
