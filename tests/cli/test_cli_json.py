@@ -56,7 +56,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """Return a folder with two logs of a ur5, and its file with inertias that no body has."""
     folder, robot = tmp_path_factory.mktemp("json"), kt.load("ur5")
     for seed in (0, 1):
-        q, v, a = robot.random_state(seed, 200)
+        q, v, a = (0.4 * x for x in robot.random_state(seed, 200))
         tau = robot.inverse_dynamics(q, v, a) + np.random.default_rng(seed).normal(size=v.shape)
         np.savez(folder / f"{seed}.npz", t=0.01 * np.arange(200), q=q, v=v, a=a, tau=tau)
     text = robot.to_urdf().replace('ixx="', 'ixx="1')
