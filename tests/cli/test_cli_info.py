@@ -20,7 +20,7 @@ from kinetree.embedded import EMBEDDED
 from kinetree.errors import NonPhysicalInertiaWarning
 from kinetree.joints import Continuous, Prismatic, Revolute
 from kinetree.robot.table import joint_table, kind, massless, missing_limits, tree
-from kinetree.tables import Cells
+from kinetree.tables import Cells, number
 from robots import erd_sdf
 
 

@@ -362,11 +362,13 @@ def test_why_joints_are_held() -> None:
             excite(robot, [], joints=[name])
 
 
-def test_joints_are_held_within_their_limits(floating: kt.Robot) -> None:
-    bent = floating.with_limits(lower={"to_thigh": 0.5, "to_shank": -3.0}, upper={"to_thigh": 0.9, "to_shank": 3.0})
-    np.testing.assert_allclose(planning._middle(bent), [*floating.neutral()[:-2], 0.7, 0.0])
-    stretched = bent.with_limits(upper={"to_thigh": np.inf})
-    np.testing.assert_allclose(planning._middle(stretched)[-2:], [0.5, 0.0])
+@pytest.mark.parametrize(
+    ("lower", "upper", "held"),
+    [(0.5, 0.9, 0.7), (0.5, np.inf, 0.5), (-np.inf, -1.0, -1.0), (-1.0, 3.0, 0.0), (0.0, 2.0, 0.0), (-2.0, 0.0, 0.0)],
+)
+def test_joints_are_held_within_their_limits(floating: kt.Robot, lower: float, upper: float, held: float) -> None:
+    bent = floating.with_limits(lower={"to_thigh": lower}, upper={"to_thigh": upper})
+    np.testing.assert_allclose(planning._middle(bent), [*floating.neutral()[:-2], held, 0.0])
 
 
 def test_without_scipy_the_extra_is_named(monkeypatch: pytest.MonkeyPatch, arm: kt.Robot) -> None:

@@ -312,6 +312,8 @@ def test_motions_are_known_again(arm: kt.Robot, motion: Motion) -> None:
     np.testing.assert_allclose(several.values, whole.values, rtol=1e-9, atol=1e-11)
     with pytest.raises(kt.ArgumentError, match="motion 3 is motion 1 once more"):
         arm.identify([parts[0], parts[1], parts[0]], TERMS)
+    for log in ([motion], (motion,), [(motion,)], ((motion,),), [[motion]], lambda: motion, [lambda: [motion]]):
+        np.testing.assert_array_equal(arm.identify(log, TERMS).values, whole.values)
     none = *motion[:3], np.where([True, False, False], np.nan, 0.0 * motion[3])
     assert repeated([none, none]) == []
     assert repeated([motion, motion]) == [(2, 1)]

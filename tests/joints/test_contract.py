@@ -221,3 +221,14 @@ def test_nothing_outside_joints_asks_for_the_type_of_a_joint() -> None:
         of_joints = {f"joints.{name}" for name in Joint.registry}
         asked += [f"{path}:{line}" for line, part in parts if ast.unparse(part) in types | of_joints]
     assert not asked, "a joint answers this itself: Joint.follows, Joint.alone, Joint.direction, Joint.rigid"
+
+
+@every
+def test_joints_of_one_coordinate_can_follow(joint: Joint) -> None:
+    if (joint.nq, joint.nv) == (1, 1):
+        assert Mimic(joint, 2, 0.5).follows == (2.0, 0.5)
+    else:
+        with pytest.raises(
+            ModelError, match=f"only a joint with one coordinate can mimic another; a {type(joint).__name__} "
+        ):
+            Mimic(joint, 2, 0.5)

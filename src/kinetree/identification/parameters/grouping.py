@@ -201,7 +201,7 @@ def passed_on(model: Model, gravity: Array, tolerance: float) -> Iterator[Passed
                 break
         own = map(Attained, spaces[1 : m + 1], spaces[m + 1 :])
         attained |= zip(cluster.bodies, [parent] * m if parent.is_all else own, strict=True)
-        null = np.linalg.svd(spaces[0])[2][len(spaces[0]) :] if len(spaces[0]) else np.eye(10 * m + 2 * n)
+        null = np.linalg.svd(spaces[0])[2][len(spaces[0]) :]
         yield Passed(cluster, null, tuple(transfer(everywhere[:, 0])))
 
 
