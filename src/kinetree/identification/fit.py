@@ -117,7 +117,7 @@ class Fit(ReportAndValidation):
         if isinstance(rows, Nonlinear):
             self.motor_constants = rows.motor_constants(solution, self.consistent_values)
             self.stribeck_std = rows.speed_deviations(solution)
-        self._solution, self.std = solution, solution.std[:n]
+        self.solution, self.std = solution, solution.std[:n]
         self.held_loads: tuple[HeldLoad, ...] = ()
         if rows.loads:
             columns = solution.values[n:], solution.std[n:], solution.others(self.consistent_values)
@@ -145,7 +145,7 @@ class Fit(ReportAndValidation):
     def estimates(self, consistent: bool = True) -> Array:
         """Return base parameters, the nine of each load of known mass, logarithms of speeds, and motor constants."""
         near = self.consistent_values
-        return np.append(near, self._solution.others(near)) if consistent else self._solution.values
+        return np.append(near, self.solution.others(near)) if consistent else self.solution.values
 
     @property
     def consistent_values(self) -> Array:

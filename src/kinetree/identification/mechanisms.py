@@ -17,7 +17,6 @@ import numpy as np
 from kinetree.errors import ArgumentError, listed
 from kinetree.identification.equations import RegressionModel
 from kinetree.identification.samples import parts
-from kinetree.logs.findings import Found, of_joints
 from kinetree.logs.samples import Samples
 from kinetree.robot.mechanism_positions import check_closed
 from kinetree.validation import Array, real_array
@@ -25,12 +24,8 @@ from kinetree.validation import Array, real_array
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from kinetree.identification.checks.evidence import Seen
     from kinetree.identification.parameters.base import BaseParameters
     from kinetree.robot.mechanism import Mechanism
-
-OPEN = 0.01
-"""Positions so far (rad, ℓ) from where loops are closed are worth a word."""
 
 UNMOVED = 1e-9
 """An entry of G below this, relative to the greatest of its joint, is rounding."""
@@ -112,17 +107,6 @@ class ClosedLog:
             way = self.mech.tree.difference(part.q, motion.q).reshape(-1, self.mech.nv)
             self.apart = np.maximum(self.apart, np.sqrt((way * way).sum(axis=0) / max(1, len(way))))
             yield motion._replace(tau=np.where(driven(self.mech), np.asarray(motion.tau, dtype=float), np.nan))
-
-
-def open_loops(at: Seen) -> Iterator[Found]:
-    """Yield which joints were recorded where loops are open."""
-    mech, apart = at.log.mech, at.log.apart
-    units = np.where(mech.model.turning, 1.0, mech.length)
-    text = (
-        f"the positions of {{}} are up to {(apart / units).max():.2g} (rad, or times the mechanism's length) from "
-        "where the loops are closed: is the zero of an encoder, or a length, another one?"
-    )
-    yield from of_joints(mech.tree.v_names, apart > OPEN * units, text, apart=apart)
 
 
 def closed(mech: Mechanism, motion: Samples) -> Samples:

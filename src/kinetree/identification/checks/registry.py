@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from kinetree.identification import mechanisms
-from kinetree.identification.checks import columns, estimate, model, samples, wrenches
-from kinetree.identification.checks.evidence import Examined, seen
+from kinetree.identification.checks import simple
+from kinetree.identification.checks.columns import KINDS, Mistakes
+from kinetree.identification.checks.evidence import Evidence
+from kinetree.identification.checks.lacks import Lack, Wrenches
 from kinetree.identification.equations import KnownMass, RegressionModel, loads_in
 from kinetree.identification.parameters.base import BaseParameters, base_parameters
 from kinetree.identification.samples import as_log
 from kinetree.identification.triangle import on_one_thread
-from kinetree.logs.findings import RECORDING_CHECKS, Check, Findings, Stage, made
+from kinetree.logs.findings import RECORDING_CHECKS, Check, Findings, Found, Stage, made
 from kinetree.logs.samples import Filter
 
 if TYPE_CHECKING:
@@ -21,27 +22,34 @@ if TYPE_CHECKING:
     from kinetree.robot import Robot
 
 
+def _named(kind: Callable[[Evidence], Mistakes | Lack | Wrenches], name: str, at: Evidence) -> Iterator[Found]:
+    """Return what of a kind has a name."""
+    return (found for own, found in at.of(kind).found if own == name)
+
+
+BOTH: tuple[Stage, ...] = ("samples", "closed")
+
 CHECKS = (
     *RECORDING_CHECKS,
-    Check("twice", "error", ("samples", "closed"), samples.twice),
-    Check("degrees", "error", ("samples", "closed"), samples.degrees),
-    Check("rates", "error", ("samples", "closed"), samples.rates),
-    Check("still", "warning", ("samples", "closed"), samples.still),
-    Check("saturated", "error", ("samples", "closed"), samples.saturated),
-    Check("constant", "error", ("samples", "closed"), samples.constant),
-    Check("base_not_held", "error", ("samples",), samples.held),
-    Check("loop_forces", "warning", ("samples",), samples.loop_forces),
-    Check("open_loops", "warning", ("closed",), mechanisms.open_loops),
-    Check("few_samples", "warning", ("equations",), lambda at: estimate.few(at.factors)),
-    Check("few_moving", "error", ("equations",), estimate.few_moving),
-    *(Check(name, "error", ("equations",), partial(columns.mistaken, name)) for name in columns.KINDS),
-    Check("wrenches_missing", "error", ("equations",), wrenches.missing),
-    Check("wrench_bias", "warning", ("equations",), wrenches.biased),
-    Check("delay", "warning", ("equations",), model.delayed),
-    Check("lacking", "warning", ("equations",), model.lacking),
-    Check("unexplained", "warning", ("estimate",), estimate.unexplained),
-    Check("far_bodies", "warning", ("bodies",), estimate.far_bodies),
-    Check("far_constants", "warning", ("bodies",), estimate.far_constants),
+    Check("twice", "error", BOTH, simple.twice),
+    Check("degrees", "error", BOTH, simple.degrees),
+    Check("rates", "error", BOTH, simple.rates),
+    Check("still", "warning", BOTH, simple.still),
+    Check("saturated", "error", BOTH, simple.saturated),
+    Check("constant", "error", BOTH, simple.constant),
+    Check("base_not_held", "error", ("samples",), simple.held),
+    Check("loop_forces", "warning", ("samples",), simple.loop_forces),
+    Check("open_loops", "warning", ("closed",), simple.open_loops),
+    Check("few_samples", "warning", ("equations",), lambda at: simple.few(at.factors)),
+    Check("few_moving", "error", ("equations",), simple.few_moving),
+    *(Check(name, "error", ("equations",), partial(_named, Mistakes, name)) for name in KINDS),
+    Check("wrenches_missing", "error", ("equations",), partial(_named, Wrenches, "wrenches_missing")),
+    Check("wrench_bias", "warning", ("equations",), partial(_named, Wrenches, "wrench_bias")),
+    Check("delay", "warning", ("equations",), partial(_named, Lack, "delay")),
+    Check("lacking", "warning", ("equations",), partial(_named, Lack, "lacking")),
+    Check("unexplained", "warning", ("estimate",), simple.unexplained),
+    Check("far_bodies", "warning", ("bodies",), simple.far_bodies),
+    Check("far_constants", "warning", ("bodies",), simple.far_constants),
 )
 """All checks, in the order in which they are made."""
 
@@ -98,11 +106,11 @@ def diagnose(
     ('force_sign', 'error', ('shoulder_lift_joint',))
     """
     base = terms if isinstance(terms, BaseParameters) else base_parameters(robot, terms)
-    first = seen(robot, as_log(log, filter), currents)
-    found = run_checks("samples", first)
-    if found.errors or not first.pieces:
+    at = Evidence(robot, as_log(log, filter), currents)
+    if (found := run_checks("samples", at)).errors:
         return found
-    return found + run_checks("equations", Examined(first, rows_of(base, loads_in(robot, first.pieces))))
+    at.rows = rows_of(base, loads_in(robot, at.pieces))
+    return found + run_checks("equations", at)
 
 
 def rows_of(base: BaseParameters, loads: Sequence[KnownMass] = ()) -> RegressionModel:
