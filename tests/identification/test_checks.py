@@ -19,7 +19,7 @@ from helpers.arm_logs import Conditions, recorded, true_robot
 from helpers.mechanisms import four_bar
 from helpers.recorded import Array, Log, arm
 from kinetree.identification import Finding, LogWarning, Samples, diagnose, prepare
-from kinetree.identification.checks.likelihood import Likelihood
+from kinetree.identification.checks.regression import Regression
 from kinetree.identification.checks.registry import CHECKS
 
 ARMS = ("ur5", "panda")
@@ -317,10 +317,11 @@ def test_few_samples_of_a_good_log_are_not_accused(samples: int) -> None:
 @pytest.mark.parametrize("effect", [-1e-12, 1e-12])
 def test_sums_of_squares_that_rounding_makes_negative_are_no_warning(effect: float) -> None:
     """Their roots were taken."""
-    found = object.__new__(Likelihood)
-    found.left, found._counts = np.ones(1), np.array([10.0])
-    found._grams = np.array([[[1e-3, 1.0, 0.0], [1.0, effect, 0.0], [0.0, 0.0, 1.0]]])
-    found._solved = lambda *_, **__: (np.array([1.0, 0.0]), np.eye(2), np.array([[0.0], [1.0]]))  # type: ignore[method-assign]
-    factor, std = found.factor(0)
+    found = object.__new__(Regression)
+    found.noise, found.counts, found._least, found.size = np.ones(1), np.array([10.0]), np.zeros(1), 2
+    found._places, found._grams = [np.arange(3)], [np.array([[1e-3, 1.0, 0.0], [1.0, effect, 0.0], [0.0, 0.0, 1.0]])]
+    found._inverted = lambda whole: (np.diag([1.0, 0.0]), np.array([[0.0], [1.0]]))  # type: ignore[method-assign]
+    found._summed = lambda weights: np.array([[0.0, 0.0, 1.0]] * 3)  # type: ignore[method-assign]
+    factor, std = found.ratio(0)
     assert factor == 0.0
     assert std > 0.0
