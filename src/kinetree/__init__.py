@@ -25,7 +25,7 @@ NAMES = {
     "functions.contact_problem": "ContactSolution contact_solver solve_contacts",
     "functions.model_inputs": "body_inertia gravity joint_armature joint_damping joint_friction payload",
     "functions.of_user": "compile",
-    "identification.bodies.nearest": "Bodies",
+    "identification.bodies": "Bodies",
     "identification.estimators": "Generalised Instrumental LeastSquares OutputError Robust",
     "integrators": "StopReason Tsitouras integrator",
     "loading": "load load_mechanism",

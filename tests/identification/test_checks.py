@@ -19,8 +19,8 @@ from helpers.arm_logs import Conditions, recorded, true_robot
 from helpers.mechanisms import four_bar
 from helpers.recorded import Array, Log, arm
 from kinetree.identification import Finding, LogWarning, Samples, diagnose, prepare
-from kinetree.identification.checks.regression import Regression
 from kinetree.identification.checks.registry import CHECKS
+from kinetree.identification.checks.regression import Regression
 
 ARMS = ("ur5", "panda")
 GOOD: list[dict[str, Any]] = [

@@ -11,9 +11,8 @@ import pytest
 import kinetree as kt
 from helpers import semidefinite
 from helpers.trees import Array, random_tree
-from kinetree.identification import Instrumental, LeastSquares, LogWarning, Robust, Samples, diagnose
-from kinetree.identification.bodies import nearest
-from kinetree.identification.bodies.newton import pseudo_inertia
+from kinetree.identification import Instrumental, LeastSquares, LogWarning, Robust, Samples, bodies, diagnose
+from kinetree.identification.bodies import pseudo_inertia
 from kinetree.joints import FreeFlyer, Prismatic, Revolute
 from kinetree.model import ModelBuilder
 
@@ -95,7 +94,7 @@ def test_a_solver_of_cone_programmes_finds_the_same(
     q, v, a, tau = (x[:40] for x in motion)
     noisy = tau + 5.0 * NOISE * np.random.default_rng(9).normal(size=tau.shape)
     ours = poor(arm).identify((q, v, a, noisy), TERMS)
-    monkeypatch.setattr(nearest, "newton", semidefinite.solve)
+    monkeypatch.setattr(bodies, "newton", semidefinite.solve)
     theirs = poor(arm).identify((q, v, a, noisy), TERMS)
     assert ours.gap < 1e-8
     assert theirs.gap < 1e-5

@@ -10,7 +10,7 @@ import pytest
 import kinetree as kt
 from helpers.trees import Array, random_tree
 from kinetree.identification import PayloadTracker
-from kinetree.identification.bodies.newton import pseudo_inertia
+from kinetree.identification.bodies import pseudo_inertia
 from kinetree.joints import FreeFlyer, Prismatic, Revolute
 
 JOINTS = [Revolute((0, 0, 1)), Revolute((0, 1, 0)), Prismatic((1, 0, 0))]

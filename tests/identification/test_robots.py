@@ -8,7 +8,7 @@ import pytest
 import kinetree as kt
 from helpers.sampling import few
 from helpers.trees import Array
-from kinetree.identification.bodies.newton import pseudo_inertia
+from kinetree.identification.bodies import pseudo_inertia
 
 TERMS = ["armature", "damping", "friction"]
 Motion = tuple[Array, Array, Array, Array]

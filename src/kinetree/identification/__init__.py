@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from kinetree.identification.bodies.nearest import Bodies
+from kinetree.identification.bodies import Bodies
 from kinetree.identification.checks.registry import diagnose
 from kinetree.identification.estimators import (
     Generalised,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
-from kinetree.identification.bodies.newton import Consistent
+from kinetree.identification.bodies import Consistent
 from kinetree.identification.equations import NINE, QRFactors, RegressionModel
 from kinetree.identification.estimators import Solution
 from kinetree.identification.nonlinear import Nonlinear

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree.errors import ArgumentError, listed, unknown_name
-from kinetree.identification.bodies.nearest import Bodies
-from kinetree.identification.bodies.newton import Consistent
+from kinetree.identification.bodies import Bodies, Consistent
 from kinetree.identification.checks.evidence import Evidence
 from kinetree.identification.checks.registry import run_checks
 from kinetree.identification.equations import NINE, RegressionModel, loads_in

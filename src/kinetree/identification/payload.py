@@ -9,7 +9,7 @@ import numpy as np
 
 from kinetree.errors import ArgumentError, warn_user
 from kinetree.functions.of_user import compile
-from kinetree.identification.bodies.nearest import nearest_body
+from kinetree.identification.bodies import nearest_body
 from kinetree.identification.checks.simple import few
 from kinetree.identification.equations import RegressionModel
 from kinetree.identification.estimators import Equations, Estimator, LeastSquares, Prior

@@ -53,6 +53,7 @@ KINDS = {
 CERTAIN, DOUBTFUL = 6.0, 3.0  # deviations from which friction gives power for certain, below which inertia is in doubt
 RIGHT = 5.0  # standard deviations of both from which on the sign is right, whatever the robot before expects
 MORE = 0.1  # by how much more of its square the opposite force has to be explained
+TINY = 1e-300
 SWEEPS = 100  # by which factors that are not negative are found
 PLACES = 200  # samples at which a joint's own inertia is looked at
 BESIDE = 4  # columns of each joint's own: the direction of sliding, the velocity, the acceleration, a constant
@@ -287,11 +288,7 @@ def _beside(piece: Samples, k: int) -> Array:
 def _opposite(at: Evidence) -> NDArray[np.bool_]:
     """Return which forces (nv,) factors that are not negative explain if their sign is changed, and not as they are."""
     v = at.whole.v
-    direction = (
-        v / np.sqrt(v * v + 1e-6 * np.maximum(at.speed, 1e-300) ** 2)
-        if at.whole.direction is None
-        else at.whole.direction
-    )
+    direction = v / np.sqrt(v * v + 1e-6 * at.speed**2 + TINY) if at.whole.direction is None else at.whole.direction
     columns = np.stack([at.expected, at.whole.a, direction, v, np.nan_to_num(at.whole.tau)], axis=-1)
     columns = columns - columns.mean(axis=0)
     size = np.linalg.norm(columns, axis=0)

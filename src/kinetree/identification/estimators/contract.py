@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 
 from kinetree.errors import ArgumentError
-from kinetree.identification.bodies.newton import Consistent
+from kinetree.identification.bodies import Consistent
 from kinetree.identification.equations import QRFactors, RegressionModel
 from kinetree.validation import Array
 
