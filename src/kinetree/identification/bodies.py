@@ -47,9 +47,7 @@ VAGUE = 1e-2  # strength of the prior by which a payload is a body: a hundredth 
 STEPS = 1000  # Newton's steps at most; 20 to 250 are usual
 GROWTH = 3.0  # of the data's share, where a squared decrement is below `NEAR`
 NEAR, GAP = 0.3, 1e-10  # squared decrements from which on steps are whole, and are done: one is a standard deviation
-
-BASIS = np.zeros((10, 4, 4))
-"""The pseudo-inertias of the ten unit parameters."""
+BASIS = np.zeros((10, 4, 4))  # the pseudo-inertias of the ten unit parameters
 _I = np.eye(10)[:, [[4, 5, 7], [5, 6, 8], [7, 8, 9]]]
 BASIS[:, :3, :3] = np.trace(_I, axis1=1, axis2=2)[:, None, None] / 2.0 * np.eye(3) - _I
 BASIS[:, :3, 3] = BASIS[:, 3, :3] = np.eye(10)[:, 1:4]

@@ -27,8 +27,7 @@ if TYPE_CHECKING:
     from kinetree.identification.parameters.base import BaseParameters
     from kinetree.robot.mechanism import Mechanism
 
-UNMOVED = 1e-9
-"""An entry of G below this, relative to the greatest of its joint, is rounding."""
+UNMOVED = 1e-9  # an entry of G below this, relative to the greatest of its joint, is rounding
 
 
 class MechanismModel(RegressionModel):
@@ -58,7 +57,7 @@ class MechanismModel(RegressionModel):
                 f"the forces of {listed(names)} are NaN, and the mechanism's equations need those of all driven "
                 "joints: name the driven ones, kinetree.Mechanism(…, actuated=[…])"
             )
-        tree, right = self.of(piece._replace(tau=tau))
+        tree, right = self.sides(piece._replace(tau=tau))
         G = self.mech.velocity_map(piece.q)
         sums = np.zeros((len(right), len(self._independent), self.dimension))
         for k, (Y, columns) in enumerate(zip(tree, self._own, strict=True)):

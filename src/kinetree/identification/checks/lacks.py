@@ -38,7 +38,6 @@ SHORTEST, LONGEST = 1e-3, 0.5  # delays (s) that are worth a word
 STEPS, NEAR = 15, 0.02  # in how many steps a delay is found at most, and the part of it that the last one changes
 APART = 1.5  # samples so many median steps apart do not follow each other
 TINY = 1e-300
-
 MISSED = 0.1  # the part of the weight that wrenches leave, from which on some may be missing
 POOR, LARGE = 0.3, 0.015  # residuals of the base that no masses explain, by what changes of its forces, by the weight
 ALL, PART = 0.7, 0.05  # the part of the base's squared residuals a bias that is all explains, and any bias has to

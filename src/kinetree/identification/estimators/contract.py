@@ -19,28 +19,19 @@ from kinetree.validation import Array
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+# Directions of the scaled parameters whose effect is below this, relative to the greatest, are unidentifiable
 RANK_TOLERANCE = 1e-10
-"""Directions of the scaled parameters whose effect is below this, relative to the greatest, are unidentifiable."""
-
+# A parameter with such a part, relative to its effect, in a direction that changes no force is unidentifiable
 UNIDENTIFIABLE = 1e-3
-"""A parameter with such a part, relative to its effect, in a direction that changes no force is unidentifiable."""
-
+# A prior counts as much as this at least, relative to the data: exact data would drown it in rounding
 PRIOR_FLOOR = 1e-8
-"""A prior counts as much as this at least, relative to the data: exact data would drown it in rounding."""
-
-FIXED = 1e4
-"""How much more than the data a fixed parameter counts where it is one equation of many."""
-
+FIXED = 1e4  # how much more than the data a fixed parameter counts where it is one equation of many
+# Noise below this, relative to the forces, counts as this where physically consistent bodies are sought
 LEAST_NOISE = 1e-6
-"""Noise below this, relative to the forces, counts as this where physically consistent bodies are sought."""
-
 ITERATIONS = 30
-
+# The sum of two autocorrelations of n samples of noise is rarely above this by √n: its deviation is √2
 SIGNIFICANT = 4.5
-"""The sum of two autocorrelations of n samples of noise is rarely above this by √n: its deviation is √2."""
-
-CLIP = 4.0
-"""Residuals beyond so many standard deviations count as these in correlations."""
+CLIP = 4.0  # residuals beyond so many standard deviations count as these in correlations
 
 
 class Prior(NamedTuple):

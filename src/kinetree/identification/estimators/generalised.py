@@ -26,11 +26,8 @@ from kinetree.identification.triangle import Triangle
 from kinetree.signatures import told
 from kinetree.validation import Array
 
-MOVED = 1e-2
-"""By how many standard deviations estimates may still move in the end."""
-
-SMALLEST_NOISE = 1e-100
-"""Where all forces are zero."""
+MOVED = 1e-2  # by how many standard deviations estimates may still move in the end
+SMALLEST_NOISE = 1e-100  # where all forces are zero
 
 
 @told

@@ -17,11 +17,8 @@ from kinetree.validation import Array
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-ZERO_FORCE = 1e-9
-"""Forces below this, relative to the greatest, are zero: those of a floating base in the air."""
-
-FIRST_NOISE_OF_ZERO_FORCES = 1e3
-"""Where that of the others is one."""
+ZERO_FORCE = 1e-9  # forces below this, relative to the greatest, are zero: those of a floating base in the air
+FIRST_NOISE_OF_ZERO_FORCES = 1e3  # where that of the others is one
 
 
 @told

@@ -27,17 +27,10 @@ from kinetree.robot import Robot
 from kinetree.signatures import told
 from kinetree.validation import Array
 
-MOVED = 0.1
-"""By how many standard deviations estimates may still move in the end."""
-
-EXACT = 1e-6
-"""Where the residuals are so small, relative to the forces, they may."""
-
-PART = 1e-5
-"""The effect of the differences by which derivatives are taken, relative to the forces."""
-
-SHORTEST = 1 / 64
-"""Of a step, where the whole one makes the residuals larger."""
+MOVED = 0.1  # by how many standard deviations estimates may still move in the end
+EXACT = 1e-6  # where the residuals are so small, relative to the forces, they may
+PART = 1e-5  # the effect of the differences by which derivatives are taken, relative to the forces
+SHORTEST = 1 / 64  # of a step, where the whole one makes the residuals larger
 
 
 @told

@@ -34,8 +34,7 @@ if TYPE_CHECKING:
 TEN = ("m", "m c_x", "m c_y", "m c_z", "I_xx", "I_xy", "I_yy", "I_xz", "I_yz", "I_zz")
 OF_BODIES = (("masses", "kg"), *[("first moments of mass", "kg·m")] * 3, ("moments of inertia", "kg·m²"))
 GRAVITY = ("known", "any")
-COARSEST = 1e-2
-"""The greatest tolerance."""
+COARSEST = 1e-2  # the greatest tolerance
 
 
 class BaseParameters:

@@ -28,27 +28,18 @@ from kinetree.model import WORLD, Model
 from kinetree.spatial import Motion, Scalar, Transform
 from kinetree.validation import Array
 
-MARGIN = 6
-"""By how many positions of a joint there are more than its bodies have parameters."""
-
+MARGIN = 6  # by how many positions of a joint there are more than its bodies have parameters
+# The order in which a body's parameters join others: mass, first moments, I_yy, as in textbooks; rotors before
 DEPENDENT_FIRST = (0, 1, 2, 3, 6, 4, 9, 5, 7, 8)
-"""The order in which a body's parameters join others: mass, first moments, I_yy, as in textbooks; rotors before."""
-
-PIVOT = 1e-2
-"""Entries below this, relative to the largest, are no pivots while there are others."""
-
+PIVOT = 1e-2  # entries below this, relative to the largest, are no pivots while there are others
 _MOTIONS = [Motion.of(row) for row in np.eye(6)]
+# ``v·(I w)`` of the ten unit inertias: (10, 6, 6)
 BILINEAR = np.array([[[m.dot(unit @ w) for w in _MOTIONS] for m in _MOTIONS] for unit in UNITS], dtype=float)
-"""``v·(I w)`` of the ten unit inertias: (10, 6, 6)."""
-
+# The rates of the ten unit inertias that move with six unit velocities: (6, 10, 10)
 RATES = np.array([[list(inertia_rate(unit, w)) for unit in UNITS] for w in _MOTIONS], dtype=float)
-"""The rates of the ten unit inertias that move with six unit velocities: (6, 10, 10)."""
-
+# Where the ten parameters are in the matrix (6, 6) of an inertia
 ENTRIES = ([3, 2, 0, 1, 0, 0, 1, 0, 1, 2], [3, 4, 5, 3, 0, 1, 1, 2, 2, 2])
-"""Where the ten parameters are in the matrix (6, 6) of an inertia."""
-
-CROSS = np.cross(np.eye(3), np.eye(3)[:, None]).transpose(0, 2, 1)
-"""The matrices of ``x × e_k``: (3, 3, 3)."""
+CROSS = np.cross(np.eye(3), np.eye(3)[:, None]).transpose(0, 2, 1)  # the matrices of ``x × e_k``: (3, 3, 3)
 
 
 class Cluster(NamedTuple):
