@@ -11,7 +11,7 @@ from kinetree.locks import importing
 from kinetree.model import GRAVITY, Model
 from kinetree.model.checks import Pose
 from kinetree.robot_methods import Robot
-from kinetree.signatures import told
+from kinetree.signatures import friendly_call_errors
 
 if TYPE_CHECKING:
     from kinetree.mechanism_methods import Mechanism
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["load", "load_mechanism"]
 
 
-@told
+@friendly_call_errors
 def load(
     source: Source,
     *,
@@ -89,7 +89,7 @@ def _robot(model: Model, srdf: Source | None) -> Robot:
     return Robot(model, configurations_of(model, srdf))
 
 
-@told
+@friendly_call_errors
 def load_mechanism(
     source: Source,
     *,

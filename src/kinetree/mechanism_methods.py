@@ -9,7 +9,7 @@ from kinetree.constraints import MECHANISM_ALGORITHMS
 from kinetree.lazy import lazy_methods
 from kinetree.robot import mechanism
 from kinetree.robot_methods import Robot
-from kinetree.signatures import told
+from kinetree.signatures import friendly_call_errors
 
 if TYPE_CHECKING:
     import kinetree.simulation.simulate as simulation
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from kinetree.robot import mobility as analysis
 else:
     identification, simulation, ik, of_user, positions, text, analysis = (
-        lazy_methods(f"kinetree.{module}", told)
+        lazy_methods(f"kinetree.{module}", friendly_call_errors)
         for module in (
             *("identification", "simulation", "inverse_kinematics", "functions.of_user"),
             *("robot.mechanism_positions", "robot.mechanism_text", "robot.mobility"),

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeVar, dataclass_transform
 
 from kinetree.errors import ArgumentError
 from kinetree.locks import importing
-from kinetree.signatures import VALUES, told
+from kinetree.signatures import VALUES, friendly_call_errors
 
 T = TypeVar("T")
 Check = Callable[[str, Any], Any]
@@ -91,7 +91,7 @@ def value(kind: type[T]) -> type[T]:
     setattr(kind, "__post_init__", checked)  # noqa: B010
     for name, method in (("__repr__", _shown), ("__eq__", _equal), ("__hash__", lambda self: hash(_key(self)))):
         setattr(kind, name, method)
-    made = told(dataclass(frozen=True, kw_only=True, repr=False, eq=False)(kind))
+    made = friendly_call_errors(dataclass(frozen=True, kw_only=True, repr=False, eq=False)(kind))
     summary, mark, rest = (made.__doc__ or "").partition("\n\n    Examples")
     every: Any = fields(made)  # type: ignore[arg-type]
     told_of = "".join(map(_documented, every))
@@ -161,6 +161,17 @@ def one_of(*choices: str) -> Check:
     def check(name: str, given: Any) -> Any:
         if not isinstance(given, str) or given not in choices:
             raise ArgumentError(f"{name} is {given!r}, it must be {' or '.join(map(repr, choices))}")
+        return given
+
+    return check
+
+
+def only(fits: Callable[[Any], bool], wanted: str) -> Check:
+    """Return the check that a value is of a kind."""
+
+    def check(name: str, given: Any) -> Any:
+        if not fits(given):
+            raise ArgumentError(f"{name} takes {wanted}, not {given!r}")
         return given
 
     return check

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from kinetree.algorithms.table import ALGORITHMS, documented
 from kinetree.lazy import lazy_methods
 from kinetree.robot import robot
-from kinetree.signatures import told
+from kinetree.signatures import friendly_call_errors
 
 if TYPE_CHECKING:
     import kinetree.simulation.simulate as simulation
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from kinetree.identification.identify import identify  # of the package it may be taken for the module
 else:
     excitation, identification, simulation, ik = (
-        lazy_methods(f"kinetree.{room}", told)
+        lazy_methods(f"kinetree.{room}", friendly_call_errors)
         for room in ("excitation", "identification", "simulation", "inverse_kinematics")
     )
     identify = identification.identify

@@ -1,4 +1,4 @@
-"""Calls of plain functions with wrong arguments: told as those of compiled functions are."""
+"""Calls of plain functions with wrong arguments: errors that say what to write, as compiled functions have them."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ VALUES: dict[str, tuple[str, ...]] = {}
 """The fields of each class of choices, see `kinetree.options`."""
 
 
-def told(function: F) -> F:
+def friendly_call_errors(function: F) -> F:
     """Return the function, or the class, whose wrong calls raise `CallError`: it says what to write.
 
     Examples
     --------
-    >>> @told
+    >>> @friendly_call_errors
     ... def wait(duration, *, until=None): ...
     >>> wait(t_end=1.0)
     Traceback (most recent call last):
@@ -32,14 +32,14 @@ def told(function: F) -> F:
     """
     if isinstance(function, type):
         if "__init__" in vars(function):
-            setattr(function, "__init__", _told(vars(function)["__init__"], None))  # noqa: B010
+            setattr(function, "__init__", _with_friendly_errors(vars(function)["__init__"], None))  # noqa: B010
         else:  # a named tuple
-            setattr(function, "__new__", staticmethod(_told(function.__new__, function.__name__)))  # noqa: B010
+            setattr(function, "__new__", staticmethod(_with_friendly_errors(function.__new__, function.__name__)))  # noqa: B010
         return function
-    return cast(F, _told(function, function.__name__))
+    return cast(F, _with_friendly_errors(function, function.__name__))
 
 
-def _told(function: Callable[..., Any], name: str | None) -> Callable[..., Any]:
+def _with_friendly_errors(function: Callable[..., Any], name: str | None) -> Callable[..., Any]:
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         try:
@@ -56,7 +56,7 @@ def _told(function: Callable[..., Any], name: str | None) -> Callable[..., Any]:
 def wrong_call(
     name: str, signature: inspect.Signature, args: Sequence[object], kwargs: Mapping[str, object], error: TypeError
 ) -> CallError:
-    """Return the error of a call with these arguments that does not fit the signature, as Python has told it."""
+    """Return the error of a call that does not fit the signature, for which Python raised `error`."""
     known = [p.name for p in signature.parameters.values() if p.kind != p.VAR_KEYWORD]
     by_name = [p.name for p in signature.parameters.values() if p.kind == p.KEYWORD_ONLY]
     own = known[:1] in (["self"], ["_cls"], ["robot"], ["mech"])  # of a method

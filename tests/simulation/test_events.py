@@ -178,6 +178,14 @@ def test_a_zero_at_the_end_of_a_step_is_one_event() -> None:
     assert begun.events == ()
 
 
+def test_a_bound_simulation_begins_with_the_conditions_of_each_call() -> None:
+    """A ball that was below the ground when the simulation was made, and falls to it in another call."""
+    r, ground = single("ball"), kt.Event(condition("ball", "height"), name="ground")
+    fall = r.simulation([-1.0], duration=0.5, dt=0.01, integrator="rk4", events=[ground])
+    assert [event.time for event in fall([1.0]).events] == pytest.approx([np.sqrt(2 / G)], rel=0, abs=1e-10)
+    assert fall([-1.0]).events == fall([2.0]).events == ()
+
+
 def test_arguments_of_conditions_are_inputs() -> None:
     """One for each robot, or shared with the controller."""
     r = single("ball")
@@ -406,10 +414,10 @@ def test_events_that_cannot_be() -> None:
         return r.simulate([1.0], steps=1, events=events, **options)
 
     for make, message in (
-        (lambda: kt.Event(lambda q: q[0]), "condition is a compiled function"),
-        (lambda: kt.Event(good, direction=2), "direction is −1, 0 or 1, not 2"),
+        (lambda: kt.Event(lambda q: q[0]), "condition takes a compiled function"),
+        (lambda: kt.Event(good, direction=2), "direction takes −1, 0 or 1, not 2"),
         (lambda: kt.Event(good, most=0), "most is 0, it must be an integer ≥ 1"),
-        (lambda: kt.Event(good, name=3), "an event's name is a text, not 3"),
+        (lambda: kt.Event(good, name=3), "name takes a text, not 3"),
         (lambda: kt.Event(good, stop="no"), "stop is 'no', it must be True or False"),
         (lambda: run([vector]), r"'vector': vector returns .* \(1,\): it must be one number"),
         (lambda: run([wide]), r"event 'wide': wide takes v of shape \(3,\), the simulation gives"),

@@ -217,15 +217,15 @@ def test_what_was_computed_is_kept_when_interrupted(python):
 
 
 def test_nothing_is_lost_when_interrupted_after_the_last_step(monkeypatch):
-    observed, calls = run._observed, []
+    observe, calls = run.observe, []
 
     def once(*arguments):
         calls.append(arguments)
         if len(calls) == 1:
             raise KeyboardInterrupt
-        return observed(*arguments)
+        observe(*arguments)
 
-    monkeypatch.setattr(run, "_observed", once)
+    monkeypatch.setattr(run, "observe", once)
     with pytest.raises(kt.SimulationInterrupted) as caught:
         ROBOT.simulate(Q, V, steps=300, controller=hold, record=["a", "tau"])
     assert same(caught.value.trajectory, WHOLE)

@@ -14,7 +14,7 @@ import pytest
 import kinetree as kt
 from helpers.pendulum import pendulum
 from helpers.trees import Array
-from kinetree.simulation import events, rollout, run
+from kinetree.simulation import events, result, rollout, run
 
 ROBOT = pendulum()
 Q = np.array([[0.3, -0.5], [0.1, 0.2]])
@@ -30,7 +30,7 @@ def late(q: Array, t: float) -> Array:
     return t + q[1] - 0.2022  # of one robot only
 
 
-FILES = [module.__file__ for module in (events, rollout, run)]
+FILES = [module.__file__ for module in (events, result, rollout, run)]
 EVENTS = [kt.Event(ticks, most=3), kt.Event(late, stop=True)]
 
 

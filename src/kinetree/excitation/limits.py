@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from kinetree.errors import ArgumentError, listed, unknown_name
-from kinetree.options import option, positive, read_box, read_numbers, value
+from kinetree.options import only, option, positive, read_box, read_numbers, value
 from kinetree.robot import limits
 from kinetree.validation import Array, real_array
 
@@ -22,17 +22,6 @@ def _fraction(name: str, given: Any) -> float:
     if not 0.0 < positive(name, given) <= 1.0:
         raise ArgumentError(f"{name} is {given!r}, it must be a part of the limits: above 0, at most 1")
     return float(given)
-
-
-def _only(fits: Callable[[Any], bool], wanted: str) -> Callable[[str, Any], Any]:
-    """Return the check that a value is of a kind."""
-
-    def check(name: str, given: Any) -> Any:
-        if not fits(given):
-            raise ArgumentError(f"{name} takes {wanted}, not {given!r}")
-        return given
-
-    return check
 
 
 class Limits(NamedTuple):
@@ -74,7 +63,7 @@ class MotionLimits:
     )
     boxes: Mapping[str, ArrayLike] = option(
         default_factory=dict,
-        check=_only(lambda x: isinstance(x, Mapping), "a dict of boxes (2, 3) by the names of frames"),
+        check=only(lambda x: isinstance(x, Mapping), "a dict of boxes (2, 3) by the names of frames"),
         read=read_box,
         metavar="FRAME=X0,X1,Y0,Y1,Z0,Z1",
         help="by names of frames, the least and the greatest coordinates (2, 3) that their origins may have in the "
@@ -82,7 +71,7 @@ class MotionLimits:
     )
     free: Callable[[Array], ArrayLike] | None = option(
         default=None,
-        check=_only(callable, "a function of configurations (n, nq)"),
+        check=only(callable, "a function of configurations (n, nq)"),
         help="from configurations (n, nq) to which are free of collisions (n,): a distance above zero, from which the "
         "search keeps away, or True, a wall at which it often ends early. It is asked at some hundred configurations "
         "of each motion that is tried, and on a fine grid in the end",

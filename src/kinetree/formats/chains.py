@@ -15,7 +15,7 @@ from kinetree.formats.xml import rpy_rotation
 from kinetree.joints import Helical, Joint, Mimic, Prismatic, Revolute
 from kinetree.model import GRAVITY, NO_LIMITS, JointLimits, Model, ModelBuilder
 from kinetree.model.checks import Pose, about_com, check_inertias
-from kinetree.signatures import told
+from kinetree.signatures import friendly_call_errors
 from kinetree.spatial import Inertia, Transform
 from kinetree.spatial.numpy_matrices import adjoint, inverse, skew
 from kinetree.validation import Array, as_poses, check_poses, real_array
@@ -80,7 +80,7 @@ CONVENTIONS = ("standard", "modified")
 RESISTANCES = ("damping", "friction", "rotor_inertia", "gear_ratio")
 
 
-@told
+@friendly_call_errors
 @dataclass(frozen=True, kw_only=True)
 class DHLink:
     """A row of a table of Denavit–Hartenberg parameters, with what dynamics needs.

@@ -17,7 +17,7 @@ from kinetree.groups import Group
 from kinetree.runtime.function import Function
 from kinetree.runtime.options import Option
 from kinetree.runtime.spec import FunctionSpec
-from kinetree.signatures import told
+from kinetree.signatures import friendly_call_errors
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -78,7 +78,7 @@ class ContactSolution(NamedTuple):
     complementarity: Any
 
 
-@told
+@friendly_call_errors
 def solve_contacts(
     G: ArrayLike,
     g: ArrayLike,

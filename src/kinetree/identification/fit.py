@@ -14,7 +14,7 @@ from kinetree.identification.nonlinear import Nonlinear
 from kinetree.identification.signatures import ReportAndValidation
 from kinetree.lazy import cached_property, lazy_method
 from kinetree.logs.findings import Findings
-from kinetree.signatures import told
+from kinetree.signatures import friendly_call_errors
 from kinetree.tables import Cells, number
 from kinetree.validation import Array, real_array
 
@@ -97,8 +97,8 @@ class Fit(ReportAndValidation):
     checks = Findings()
 
     if not TYPE_CHECKING:  # of modules above, imported at first use
-        report = lazy_method("kinetree.identification.report", "report", told)
-        validate = lazy_method("kinetree.identification.validation", "validate", told)
+        report = lazy_method("kinetree.identification.report", "report", friendly_call_errors)
+        validate = lazy_method("kinetree.identification.validation", "validate", friendly_call_errors)
 
         def __getattr__(self, name):
             if name in RENAMED:

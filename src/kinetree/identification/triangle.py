@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from kinetree.signatures import told
+from kinetree.signatures import friendly_call_errors
 from kinetree.validation import Array
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -62,7 +62,7 @@ class Triangle:
 
 def on_one_thread(function: F) -> F:
     """Return the function with `one_thread` while it runs."""
-    own = told(function)
+    own = friendly_call_errors(function)
 
     @wraps(function)
     def wrapped(*args: Any, **kwargs: Any) -> Any:  # a decorator of contextlib's would be where warnings point

@@ -12,7 +12,7 @@ from kinetree.logs.local_fit import DEGREE, chosen_cutoff, far_out, fit_weights,
 from kinetree.logs.samples import Cutoff, Filter, Samples, measured, of_joints
 from kinetree.logs.sensors import Block
 from kinetree.options import given
-from kinetree.signatures import told
+from kinetree.signatures import friendly_call_errors
 from kinetree.validation import Array, real_array
 
 if TYPE_CHECKING:
@@ -194,7 +194,7 @@ def sliding_direction(robot: Robot, q: ArrayLike, presliding: ArrayLike, before:
     return z
 
 
-@told
+@friendly_call_errors
 def prepare(
     robot: Robot,
     t: ArrayLike,

@@ -21,7 +21,7 @@ from kinetree.logs.samples import Filter, Samples
 from kinetree.logs.sensors import AtJoints, Block, Sensors
 from kinetree.options import given
 from kinetree.robot import Robot
-from kinetree.signatures import told
+from kinetree.signatures import friendly_call_errors
 from kinetree.validation import Array
 
 REMEDY = "; Sensors(skip_missing=True), or --skip-missing, leaves such rows out"
@@ -137,7 +137,7 @@ class Recording:
             )
         return block if (kept := steps > 0.0).all() else cut(block, kept)
 
-    @told
+    @friendly_call_errors
     def filtered(self, filter: Filter | None = None, *, check: bool = True) -> Any:
         """Return the motion as a log for `Robot.identify`: positions, velocities, accelerations and forces that agree.
 
@@ -248,7 +248,7 @@ def cut(block: Block, kept: Any) -> Block:
     return Block(*(None if x is None else x[kept] for x in block))  # type: ignore[arg-type]
 
 
-@told
+@friendly_call_errors
 def read_log(
     path: str | PathLike[str], robot: Robot, *, sensors: Sensors | None = None, block: int | None = None
 ) -> Recording:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 
 from kinetree.errors import ModelError
 from kinetree.joints import Joint
-from kinetree.signatures import told
+from kinetree.signatures import friendly_call_errors
 from kinetree.spatial import Inertia, Scalar, Transform
 from kinetree.validation import as_number
 
@@ -18,7 +18,7 @@ WORLD = -1
 """The index that stands for the fixed world as a parent or as the body of a frame."""
 
 
-@told
+@friendly_call_errors
 @dataclass(frozen=True)
 class JointLimits:
     """Limits of a joint with one degree of freedom; infinite where there is none.

@@ -23,7 +23,7 @@ from kinetree.model.checks import (
 )
 from kinetree.model.model import Model
 from kinetree.model.tree import JointSpec, entries, resolve_leaders, root_link, with_leaders_limits
-from kinetree.signatures import told
+from kinetree.signatures import friendly_call_errors
 from kinetree.spatial import Inertia, Scalar, Transform
 
 NOT_A_JOINT = "joint takes a joint type with its parameters, such as Revolute((0, 0, 1)) from kinetree.joints"
@@ -44,7 +44,7 @@ def _error(message: str, joint: JointSpec | None = None, role: str = "") -> Mode
     return ModelError(message if joint is None else f"joint {joint.name!r}: {message}")
 
 
-@told
+@friendly_call_errors
 @dataclass
 class ModelBuilder:
     """Collects links and joints, and builds the model.

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from kinetree.errors import ArgumentError, LimitWarning, listed, warn_user
 from kinetree.robot import Robot
 from kinetree.robot.limits import beyond
-from kinetree.signatures import told
+from kinetree.signatures import friendly_call_errors
 from kinetree.validation import Array, positive, real_array
 
 Profile = Callable[[Array], tuple[Array, Array, Array]]
@@ -83,7 +83,7 @@ class Path:
         return f"<Path of {self.robot.name!r}: {self.duration:.4g} s>"
 
 
-@told
+@friendly_call_errors
 def quintic(robot: Robot, q0: ArrayLike, q1: ArrayLike, duration: float) -> Path:
     """Return the motion in this time with the polynomial ``s = 10 x³ − 15 x⁴ + 6 x⁵`` of ``x = t / duration``.
 
@@ -131,7 +131,7 @@ def quintic(robot: Robot, q0: ArrayLike, q1: ArrayLike, duration: float) -> Path
     return Path(robot, start, step, T, profile)
 
 
-@told
+@friendly_call_errors
 def trapezoid(
     robot: Robot, q0: ArrayLike, q1: ArrayLike, *, velocity: ArrayLike | None = None, acceleration: ArrayLike
 ) -> Path:
@@ -177,7 +177,7 @@ def trapezoid(
     return _with_ramps(robot, start, step, *(np.full(robot.nv, x.min(initial=np.inf)) for x in (rate, ramp)))
 
 
-@told
+@friendly_call_errors
 def minimum_time(
     robot: Robot, q0: ArrayLike, q1: ArrayLike, *, velocity: ArrayLike | None = None, acceleration: ArrayLike
 ) -> Path:

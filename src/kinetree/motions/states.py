@@ -13,11 +13,11 @@ from kinetree.functions.model_inputs import ModelInput
 from kinetree.functions.of_user import compile
 from kinetree.lazy import cached_property
 from kinetree.robot import Robot
-from kinetree.signatures import told
+from kinetree.signatures import friendly_call_errors
 from kinetree.validation import Array, real_array
 
 
-@told
+@friendly_call_errors
 class State(NamedTuple):
     """One sample of a trajectory: the time (s), q (..., nq) and v (..., nv)."""
 

@@ -18,14 +18,14 @@ from kinetree.motions.paths import Sample
 from kinetree.motions.signatures import PicturesAndFiles
 from kinetree.motions.states import RECORDED, End, Quantities, State, of_robots, read_only, stops_of, times_of
 from kinetree.robot import Robot
-from kinetree.signatures import told
+from kinetree.signatures import friendly_call_errors
 from kinetree.validation import Array, real_array
 
 if TYPE_CHECKING:
     from kinetree.robot.mechanism import Mechanism
 
 
-@told
+@friendly_call_errors
 class Trajectory(Quantities, PicturesAndFiles):
     """A motion of a robot, or of a batch of robots: samples in time, and what follows from them.
 
@@ -276,11 +276,13 @@ class Trajectory(Quantities, PicturesAndFiles):
         return Sample(*(x.reshape(*self.batch_shape, *times.shape, x.shape[-1]) for x in found))
 
     if not TYPE_CHECKING:  # of rooms above, imported at first use: type checkers read the stub of `PicturesAndFiles`
-        plot = lazy_method("kinetree.drawing.motion", "plot", told)
-        plot_motion = lazy_method("kinetree.drawing.sticks", "plot_motion", told)
-        animate = lazy_method("kinetree.drawing.sticks", "animate", told)
-        save = lazy_method("kinetree.logs.saved", "save", told)
-        load = lazy_method("kinetree.logs.saved", "load", told)  # of the class: Trajectory.load(path, robot)
+        plot = lazy_method("kinetree.drawing.motion", "plot", friendly_call_errors)
+        plot_motion = lazy_method("kinetree.drawing.sticks", "plot_motion", friendly_call_errors)
+        animate = lazy_method("kinetree.drawing.sticks", "animate", friendly_call_errors)
+        save = lazy_method("kinetree.logs.saved", "save", friendly_call_errors)
+        load = lazy_method(
+            "kinetree.logs.saved", "load", friendly_call_errors
+        )  # of the class: Trajectory.load(path, robot)
 
 
 class Robots(Sequence["Trajectory"]):

@@ -13,7 +13,7 @@ from kinetree.errors import ArgumentError, ModelError, unknown_attribute, unknow
 from kinetree.locks import importing
 from kinetree.model import Body, JointSpring, Model
 from kinetree.robot.signatures import RobotFunctions
-from kinetree.signatures import told
+from kinetree.signatures import friendly_call_errors
 from kinetree.validation import Array, check_finite, real_array
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from kinetree.runtime import Function
 
 
-class WithFunctions:
+class AlgorithmAttributes:
     """What `Robot` and `Mechanism` share: functions made at first use, and attributes that cannot be set."""
 
     if TYPE_CHECKING:
@@ -143,7 +143,7 @@ class of_model(property, Generic[T]):  # noqa: N801  (used like property)
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = name
 
-    def _value(self, robot: WithFunctions) -> T:
+    def _value(self, robot: AlgorithmAttributes) -> T:
         try:
             return robot.__dict__[self._name]  # type: ignore[no-any-return]
         except KeyError:
@@ -183,8 +183,8 @@ def _resistance(field: str, doc: str) -> of_model[Array]:
     return of_model(read, doc)
 
 
-@told
-class BaseRobot(WithFunctions, RobotFunctions):
+@friendly_call_errors
+class BaseRobot(AlgorithmAttributes, RobotFunctions):
     """What a robot is by itself: the other modules of this room take it and return it, and `Robot` has them as methods.
 
     See `kinetree.Robot`.

@@ -13,10 +13,10 @@ from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.types import Constraint
 from kinetree.constraints.types.slot import slot_values
 from kinetree.errors import ArgumentError
-from kinetree.robot.base import OPEN_LOOPS, WithFunctions, of_model
+from kinetree.robot.base import OPEN_LOOPS, AlgorithmAttributes, of_model
 from kinetree.robot.robot import Robot
 from kinetree.robot.signatures import MechanismFunctions
-from kinetree.signatures import told
+from kinetree.signatures import friendly_call_errors
 from kinetree.validation import Array, as_number
 
 if TYPE_CHECKING:
@@ -26,8 +26,8 @@ FORCES_UNKNOWN = ("identify_payload", "base_parameters", "excite")
 """What a tree has of which a mechanism would need more: the forces in its loops."""
 
 
-@told
-class Mechanism(WithFunctions, MechanismFunctions):
+@friendly_call_errors
+class Mechanism(AlgorithmAttributes, MechanismFunctions):
     """A mechanism as the rooms above this one know it; see `kinetree.Mechanism`, which has their methods too."""
 
     if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from kinetree.lazy import lazy_methods
 from kinetree.robot.base import BaseRobot
-from kinetree.signatures import told
+from kinetree.signatures import friendly_call_errors
 
 if TYPE_CHECKING:
     from kinetree.functions import of_user
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from kinetree.robot import edit, joint_edit, joints, table, urdf
 else:
     named, edit, joint_edit, joints, table, urdf, of_user = (
-        lazy_methods(f"kinetree.{module}", told)
+        lazy_methods(f"kinetree.{module}", friendly_call_errors)
         for module in (
             *("robot.configurations", "robot.edit", "robot.joint_edit", "robot.joints"),
             *("robot.table", "robot.urdf", "functions.of_user"),

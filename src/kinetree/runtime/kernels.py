@@ -36,7 +36,7 @@ observer: Callable[[str], AbstractContextManager[object]] = contextlib.nullconte
 """Entered, with the function's name, while something is compiled; the command line sets it to show that."""
 
 
-class _Wanted(NamedTuple):
+class _KernelRequest(NamedTuple):
     """Code of this variant and kind, as the disk cache knows it, and how to compile it."""
 
     variant: Variant
@@ -92,22 +92,24 @@ class Kernels:
         if variant in self.singles:
             return self.singles[variant]
         backend = get_backend(self._backend_name)
-        wanted = _Wanted(variant, "single", lambda: backend.compile_single(self.checked(variant), variant.dtype))
+        request = _KernelRequest(
+            variant, "single", lambda: backend.compile_single(self.checked(variant), variant.dtype)
+        )
 
         def made(code: ObjectCode, loaded: LoadedCode) -> Single:
             return Single(SingleKernel(code, loaded), loaded.address("kt_c_entry"), loaded.address("kt_run"))
 
-        return self._made(self.singles, variant, wanted, made)
+        return self._loaded(self.singles, variant, request, made)
 
     def batch(self, variant: Variant) -> BatchKernel:
         """Return the kernel for many states."""
         if variant in self.batches:
             return self.batches[variant]
         backend, lanes = get_backend(self._backend_name), self._lanes_for(variant)
-        wanted = _Wanted(
+        request = _KernelRequest(
             variant, f"batch {lanes}", lambda: backend.compile_batch(self.checked(variant), variant.dtype, lanes)
         )
-        return self._made(self.batches, variant, wanted, lambda code, loaded: BatchKernel(code, loaded, lanes))
+        return self._loaded(self.batches, variant, request, lambda code, loaded: BatchKernel(code, loaded, lanes))
 
     def scan(self, variant: Variant, steps: Steps, states: int) -> ScanKernel:
         """Return the kernel for many steps of so many states: of one state it is a kernel of one lane."""
@@ -116,12 +118,12 @@ class Kernels:
         if key in self.scans:
             return self.scans[key]
         backend = get_backend(self._backend_name)
-        wanted = _Wanted(
+        request = _KernelRequest(
             variant,
             f"scan {lanes} {steps!r}",
             lambda: backend.compile_scan(self.checked(variant), variant.dtype, lanes, steps),
         )
-        return self._made(self.scans, key, wanted, lambda code, loaded: ScanKernel(code, loaded, lanes))
+        return self._loaded(self.scans, key, request, lambda code, loaded: ScanKernel(code, loaded, lanes))
 
     def _lanes_for(self, variant: Variant) -> int:
         return get_backend(self._backend_name).lanes(variant.dtype) if self._lanes is None else self._lanes
@@ -134,11 +136,13 @@ class Kernels:
         check_constants(program, variant.dtype, self._spec.name)
         return program
 
-    def _made(self, made: dict[_V, _K], key: _V, wanted: _Wanted, kernel: Callable[[ObjectCode, LoadedCode], _K]) -> _K:
+    def _loaded(
+        self, made: dict[_V, _K], key: _V, request: _KernelRequest, kernel: Callable[[ObjectCode, LoadedCode], _K]
+    ) -> _K:
         """Load code from the disk cache, or compile it under the lock; of two threads that load it, one's counts."""
         backend = get_backend(self._backend_name)
         with locks.loading():
-            name = cache_key(self._spec, wanted.variant, backend.target, f"{self._backend_name} {wanted.kind}")
+            name = cache_key(self._spec, request.variant, backend.target, f"{self._backend_name} {request.kind}")
             code = None if name is None else cache.load(name)
             if code is not None:
                 return made.setdefault(key, kernel(code, backend.load(code)))
@@ -148,7 +152,7 @@ class Kernels:
             code = None if name is None else cache.load(name)  # another thread may have compiled it in the meantime
             if code is None:
                 with observer(self._spec.name):
-                    code = _stored(name, wanted.compiled())
+                    code = _stored(name, request.compiled())
             return made.setdefault(key, kernel(code, backend.load(code)))
 
 

@@ -1,9 +1,9 @@
 """Simulation: many steps in time of a robot, or of thousands, as one native loop."""
 
-from kinetree.simulation.bound import Simulation
 from kinetree.simulation.choices import Controller, Forces, Record
 from kinetree.simulation.events import Event, EventWarning
-from kinetree.simulation.run import SimulationInterrupted
+from kinetree.simulation.result import SimulationInterrupted
+from kinetree.simulation.run import Simulation
 from kinetree.simulation.simulate import simulate, simulation
 
 __all__ = [

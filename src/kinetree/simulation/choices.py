@@ -143,10 +143,6 @@ class Record(Kept):
             raise ArgumentError(f"every is {self.every}, and there are {steps} steps: none of them would be kept")
         return {name: n for name, n in known.items() if name in wanted}
 
-    def apart(self, array: Array) -> Array:
-        """Return an array that is not in the caller's memory."""
-        return array.copy() if any(np.may_share_memory(array, y) for y in (self.out or {}).values()) else array
-
     def array(self, name: str, shape: tuple[int, ...]) -> Array:
         """Return an array that takes a result: that of the caller's, if there is one."""
         array: Any = (self.out or {}).get(name)
@@ -166,23 +162,20 @@ class Record(Kept):
         return result
 
 
-GIVEN = ("q", "v", "t", "dt")
-"""The arguments that a simulation gives."""
-
-OWN = "controller_"
-"""With which the step's names of further arguments begin."""
-
-
-def own(port: Port) -> str:
-    """Return the name in the step of an argument of the controller's or of an event's."""
-    return OWN + port.name
-
-
 def _law(name: str, given: Any) -> Any:
     if not callable(given):
         raise ArgumentError(
             f"controller takes a compiled function, a function of (q, v, t) or a kt.Controller, not {given!r}"
         )
+    if not isinstance(given, Function):
+        try:
+            inspect.signature(given).bind("q", "v", "t")
+        except TypeError as error:
+            raise ArgumentError(
+                f"controller: a Python function is called with (q, v, t), and this one is not: {error}"
+            ) from None
+        except ValueError:
+            pass  # one of C, which does not say what it takes
     return given
 
 
@@ -248,33 +241,19 @@ class Controller:
         help="values that change from step to step: (steps, …) arrays for all robots, or (..., steps, …) for each",
     )
 
-    def compiled(self, model: Model) -> CompiledLaw | None:
-        """Return the law as part of the step; None where it is called in Python, with (q, v, t)."""
-        if isinstance(self.law, Function):
-            return compiled_law(model, self.law)
-        try:
-            inspect.signature(self.law).bind("q", "v", "t")
-        except TypeError as error:
-            raise ArgumentError(
-                f"controller: a Python function is called with (q, v, t), and this one is not: {error}"
-            ) from None
-        except ValueError:
-            pass  # one of C, which does not say what it takes
-        return None
+
+# -- functions of users that are part of the step ----------------------------------------------------------------------
+
+GIVEN = ("q", "v", "t", "dt")
+"""The arguments that a simulation gives."""
+
+OWN = "controller_"
+"""With which the step's names of further arguments begin."""
 
 
-class CompiledLaw(NamedTuple):
-    """A compiled controller as the simulation calls it."""
-
-    function: Function
-    state: tuple[Port, ...]  # arguments that are results too
-    torque: str  # the name of the result that is the joint forces
-
-    def parts(self, results: Any) -> tuple[Any, dict[str, Any]]:
-        """Return the joint forces and the next state, from the function's results."""
-        if len(self.function.spec.outputs) == 1:
-            return results, {}
-        return getattr(results, self.torque), {port.name: getattr(results, port.name) for port in self.state}
+def own(port: Port) -> str:
+    """Return the name in the step of an argument of the controller's or of an event's."""
+    return OWN + port.name
 
 
 def further(function: Function) -> list[Port]:
@@ -297,32 +276,45 @@ def checked_arguments(model: Model, function: Function, what: str) -> FunctionSp
     return spec
 
 
-def compiled_law(model: Model, function: Function) -> CompiledLaw:
-    """Return a compiled function as a controller; `ArgumentError` where it cannot be one."""
-    spec = checked_arguments(model, function, "controller")
-    inputs = {port.name: port for port in spec.ports(())}
-    outputs = {port.name: port for port in spec.outputs}
-    torque = "tau" if len(outputs) > 1 else next(iter(outputs))
-    if torque not in outputs:
-        raise ArgumentError(
-            f"controller: {spec.name} returns {', '.join(outputs)}: of several results one must be named 'tau', the "
-            "joint forces, and the others like the arguments that they are the next values of"
-        )
-    if outputs[torque].shape != (model.nv,):
-        raise ArgumentError(
-            f"the controller {spec.name!r} returns an array of shape {outputs[torque].shape}; this robot takes joint "
-            f"forces of shape ({model.nv},)"
-        )
-    state = [name for name in outputs if name != torque]
-    for name in state:
-        if name not in inputs or name in GIVEN:
+class Law(NamedTuple):
+    """A compiled controller as the simulation calls it."""
+
+    function: Function
+    state: tuple[Port, ...]  # arguments that are results too
+    torque: str  # the name of the result that is the joint forces
+
+    @classmethod
+    def of(cls, model: Model, function: Function) -> Law:
+        """Return a compiled function as a controller; `ArgumentError` where it cannot be one."""
+        spec = checked_arguments(model, function, "controller")
+        inputs = {port.name: port for port in spec.ports(())}
+        outputs = {port.name: port.shape for port in spec.outputs}
+        torque = "tau" if len(outputs) > 1 else next(iter(outputs))
+        if torque not in outputs:
             raise ArgumentError(
-                f"controller: {spec.name} returns {name!r}, which is not an argument of its own: what goes from step "
-                f"to step is an argument and a result of one name"
+                f"controller: {spec.name} returns {', '.join(outputs)}: of several results one must be named 'tau', "
+                "the joint forces, and the others like the arguments that they are the next values of"
             )
-        if inputs[name].shape != outputs[name].shape:
+        if (shape := outputs.pop(torque)) != (model.nv,):
             raise ArgumentError(
-                f"controller: {spec.name} takes {name} of shape {inputs[name].shape} and returns one of shape "
-                f"{outputs[name].shape}"
+                f"the controller {spec.name!r} returns an array of shape {shape}; this robot takes joint forces of "
+                f"shape ({model.nv},)"
             )
-    return CompiledLaw(function, tuple(inputs[name] for name in state), torque)
+        for name, shape in outputs.items():
+            if name not in inputs or name in GIVEN:
+                raise ArgumentError(
+                    f"controller: {spec.name} returns {name!r}, which is not an argument of its own: what goes from "
+                    "step to step is an argument and a result of one name"
+                )
+            if inputs[name].shape != shape:
+                raise ArgumentError(
+                    f"controller: {spec.name} takes {name} of shape {inputs[name].shape} and returns one of shape "
+                    f"{shape}"
+                )
+        return cls(function, tuple(inputs[name] for name in outputs), torque)
+
+    def parts(self, results: Any) -> tuple[Any, dict[str, Any]]:
+        """Return the joint forces and the next state, from the function's results."""
+        if len(self.function.spec.outputs) == 1:
+            return results, {}
+        return getattr(results, self.torque), {port.name: getattr(results, port.name) for port in self.state}

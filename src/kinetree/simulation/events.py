@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -13,7 +14,7 @@ from kinetree.integrators import INTEGRATORS, StopReason
 from kinetree.integrators.adaptive import entry, select_all
 from kinetree.model import Model
 from kinetree.motions.states import Happened
-from kinetree.options import count, option, value
+from kinetree.options import count, only, option, value
 from kinetree.runtime.function import Function
 from kinetree.scalars.column import Column
 from kinetree.scalars.functions import Scalar, larger, select, select_less
@@ -39,24 +40,6 @@ class EventWarning(UserWarning):
     """There were more events than are kept."""
 
 
-def _condition(name: str, given: Any) -> Any:
-    if not isinstance(given, Function):
-        raise ArgumentError(f"an event's condition is a compiled function (robot.compile makes one), not {given!r}")
-    return given
-
-
-def _text(name: str, given: Any) -> str:
-    if not isinstance(given, str):
-        raise ArgumentError(f"an event's name is a text, not {given!r}")
-    return given
-
-
-def _direction(name: str, given: Any) -> int:
-    if isinstance(given, bool) or given not in (-1, 0, 1):
-        raise ArgumentError(f"{name} is −1, 0 or 1, not {given!r}")
-    return int(given)
-
-
 @value
 class Event:
     """A condition whose zero is looked for while a robot is simulated: `simulate` with ``events=[...]``.
@@ -75,15 +58,19 @@ class Event:
 
     condition: Function = option(
         kw_only=False,
-        check=_condition,
+        check=only(lambda x: isinstance(x, Function), "a compiled function (robot.compile makes one)"),
         help="a compiled function (`Robot.compile`) of any of ``q``, ``v``, ``t`` and further arguments, whose values "
         "are `inputs` of the simulation. It returns one number, and where that reaches zero or changes its sign is the "
         "event",
     )
-    name: str = option(default="", check=_text, help="that of the function if not given")
+    name: str = option(
+        default="", check=only(lambda x: isinstance(x, str), "a text"), help="that of the function if not given"
+    )
     stop: bool = option(default=False, help="whether the robot stops there. Others go on")
     direction: int = option(
-        default=0, check=_direction, help="only where the number falls (−1) or rises (1); 0 for both"
+        default=0,
+        check=only(lambda x: not isinstance(x, bool) and x in (-1, 0, 1), "−1, 0 or 1"),
+        help="only where the number falls (−1) or rises (1); 0 for both",
     )
     most: int = option(
         default=2,
@@ -255,29 +242,24 @@ def inside(low: Scalar, high: Scalar, value_low: Scalar, value_high: Scalar, roo
 
 
 class History:
-    """What happened in a simulation, from the logs that come with records; replaced at once, wherever Ctrl-C comes."""
+    """What happened in a simulation, from the logs that come with records; one entry a piece, for Ctrl-C."""
 
     def __init__(self, model: Model, events: tuple[Event, ...], lead: tuple[int, ...], times: Times) -> None:
-        self._found: list[Happened] = []
         self._model, self._events, self._lead, self._times = model, events, lead, times
-        self._taken = 0, 0, np.zeros((math.prod(lead), len(events)))  # steps, events found in them, and their numbers
+        self._pieces = {0: (list[Happened](), np.zeros((math.prod(lead), len(events))))}  # by steps: events, counts
 
     def take(self, logs: Mapping[str, Array], done: int) -> None:
         """Take the logs of robots (n, records, size), of further records up to so many steps."""
-        steps, known, before = self._taken
-        if done > steps and logs:
-            del self._found[known:]
-            self._found += self._in(logs, before)
-            counts = logs["event_counts"]
-            self._taken = done, len(self._found), counts[:, -1] if counts.shape[1] else before
+        if logs and done not in self._pieces:
+            self._pieces[done] = self._in(logs)
 
     def end(self, carried: Mapping[str, Array]) -> tuple[Happened, ...]:
         """Return all events in the order of time, with those after the last record and those that stopped a robot."""
         if not self._events:
             return ()
-        _, known, before = self._taken
-        last = {name: carried[name][:, None] for name in LOGS if name in carried}
-        found, ends = self._found[:known] + self._in(last, before), np.hstack([carried[x] for x in ("step", "q", "v")])
+        last, _ = self._in({name: carried[name][:, None] for name in LOGS if name in carried})
+        found = [*itertools.chain(*(some for some, _ in self._pieces.values())), *last]
+        ends = np.hstack([carried[x] for x in ("step", "q", "v")])
         for k, event in enumerate(self._events):
             stopped = np.flatnonzero(carried["reason"] == FIRST_EVENT + k)
             found += [self._happened(event, int(robot), ends[robot]) for robot in stopped]
@@ -290,17 +272,20 @@ class History:
                 )
         return tuple(sorted(found, key=lambda event: (event.time, event.robot)))
 
-    def _in(self, logs: Mapping[str, Array], before: Array) -> list[Happened]:
-        """Return the events in these logs that did not stop a robot, after so many of each."""
+    def _in(self, logs: Mapping[str, Array]) -> tuple[list[Happened], Array]:
+        """Return the events in further logs that did not stop a robot, and how many there were of each until then."""
         counts, first, found = logs["event_counts"], 0, []
+        before = next(reversed(self._pieces.values()))[1]
         new = np.diff(counts, axis=1, prepend=before[:, None])
         for k, event in enumerate(self._events):
-            log = logs.get("event_log", np.empty((*counts.shape[:2], 0)))[..., first : first + event.log(self._model)]
+            if event.stop:
+                continue
+            log = logs["event_log"][..., first : first + event.log(self._model)]
             first += event.log(self._model)
-            for robot, row in np.argwhere(new[..., k] > 0) if not event.stop else ():
+            for robot, row in np.argwhere(new[..., k] > 0):
                 entries = log[robot, row].reshape(event.most, -1)[: int(new[robot, row, k])]
                 found += [self._happened(event, int(robot), entry) for entry in entries]
-        return found
+        return found, counts[:, -1] if counts.shape[1] else before
 
     def _happened(self, event: Event, robot: int, entry: Array) -> Happened:
         nq, times = self._model.nq, self._times

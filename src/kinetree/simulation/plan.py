@@ -10,19 +10,23 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from kinetree.errors import LimitWarning, warn_user
+from kinetree.errors import ArgumentError, LimitWarning, warn_user
+from kinetree.graph import Port
 from kinetree.lazy import cached_property
 from kinetree.motions.states import End, read_only
 from kinetree.robot.limits import beyond
 from kinetree.robot.robot import Robot
 from kinetree.runtime.function import Function
 from kinetree.simulation.choices import Controller, Record, own
-from kinetree.simulation.given import Times, check_closed, loops_of
+from kinetree.simulation.given import Times
 from kinetree.simulation.step import LINEAR, Plan, remembered, step_function
 from kinetree.validation import Array
 
 if TYPE_CHECKING:
     from kinetree.robot.mechanism import Mechanism
+
+OPEN = 1e-3
+"""Errors of constraints (m, rad) that are no rounding: the first step takes away smaller ones."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -39,6 +43,13 @@ class Planned:
     controller: Controller | None
     before: End | None = None
     progress: Callable[[int, int], object] | None = None
+
+    def at(self, **changed: Any) -> Self:
+        """Return the same with other times, arrays, or end to go on from, and with what is known of it."""
+        made = object.__new__(type(self))
+        made.__dict__.update(self.__dict__, **changed)
+        made.__dict__.pop("record_times", None)
+        return made
 
     @property
     def tree(self) -> Robot:
@@ -64,20 +75,16 @@ class Planned:
     def given(self) -> dict[str, Array]:
         """What is given to the step; of what changes linearly the values at the beginning and at the end."""
         given = {name: x for name, x in self.arrays.items() if name not in self.carried}
-        for name in LINEAR if self.plan.linear else ():
-            if name in given:
-                whole = given[name]
-                over_time = whole.ndim == 3
-                given[name] = whole[:, :-1] if over_time else whole
-                given[name + "_end"] = whole[:, 1:] if over_time else whole
+        for name in given.keys() & LINEAR if self.plan.linear else ():
+            whole = given[name]
+            ends = (whole[:, :-1], whole[:, 1:]) if whole.ndim == 3 else (whole, whole)
+            given[name], given[name + "_end"] = ends
         return given
 
-    def at(self, clock: Times, before: End | None = None) -> Self:
-        """Return the same, with what is known of it, at other times."""
-        made = object.__new__(type(self))
-        made.__dict__.update(self.__dict__, times=clock, before=before)
-        made.__dict__.pop("record_times", None)
-        return made
+    @cached_property
+    def places(self) -> dict[str, Port]:
+        """The names in the step, and the shapes, of all that users give, by what messages call it."""
+        return self.plan.places(self.robot.model)
 
     @cached_property
     def record_times(self) -> Array:
@@ -89,17 +96,6 @@ class Planned:
     def unstopped(self) -> tuple[Array, Any]:
         """When robots stopped, and why, where none has (read-only)."""
         return read_only(np.full(self.lead, math.nan)), read_only(np.full(self.lead, None))
-
-    @cached_property
-    def stops(self) -> tuple[Array, Array] | None:
-        """The limits of the joints where they are springs that push back; where contacts are solved they are rows."""
-        soft = self.plan.limits in ("position", "all") and not self.plan.integrator.impulses
-        return (self.tree.lower_limits, self.tree.upper_limits) if soft else None
-
-    @cached_property
-    def loops(self) -> list[tuple[Any, slice]]:
-        """The constraints that must hold at the beginning, and their rows."""
-        return loops_of(self.robot, self.plan.integrator)
 
     @cached_property
     def step(self) -> Function:
@@ -118,20 +114,58 @@ class Planned:
         since = 0.0 if row_motion is None or row_motion.ndim == 2 else clock.of(np.arange(clock.steps))[:, None]
         return {"dt": clock.dt, "t0": clock.rest, "begin": clock.first, "period": self.period, "since": since}
 
-    def check_start(self) -> None:
-        """Raise where constraints do not hold at the beginning; warn where joints begin beyond stops."""
+    # -- where it begins ---------------------------------------------------------------------------------------------
+
+    @cached_property
+    def stops(self) -> tuple[Array, Array] | None:
+        """The limits of the joints where they are springs that push back; where contacts are solved they are rows."""
+        soft = self.plan.limits in ("position", "all") and not self.plan.integrator.impulses
+        return (self.tree.lower_limits, self.tree.upper_limits) if soft else None
+
+    @cached_property
+    def loops(self) -> list[tuple[str, slice]]:
+        """The constraints that must hold at the beginning, those that no impulses reach, and their rows."""
+        if isinstance(self.robot, Robot):
+            return []
+        rows, jumps = self.robot.row_slices.values(), self.plan.integrator.impulses
+        both = zip(self.robot.constraints, rows, strict=True)
+        return [(c.label, rows) for c, rows in both if not jumps or c.force_set() is None]
+
+    def begin(self) -> None:
+        """Find the values of conditions; raise where constraints do not hold, and warn of joints beyond stops."""
         q = self.arrays["q"]
-        if self.loops and not isinstance(self.robot, Robot):
-            check_closed(self.robot, self.loops, q, self.arrays, self.times.of(0))
+        for k, event in enumerate(self.plan.events):
+            first, everyone = {"q": q, "v": self.arrays["v"], "t": self.times.of(0)}, np.arange(len(q))
+            self.arrays["event_values"][:, k] = self.called(event.condition, first, self.arrays, everyone, 0 * everyone)
+        if self.loops:
+            self._check_closed(q)
         if self.stops and self.before is None and np.count_nonzero((q < self.stops[0]) | (q > self.stops[1])):
-            for extreme in (q.max(axis=0), q.min(axis=0)):
-                if told := beyond(self.robot.model.leading, extreme):
-                    warn_user(
-                        f"the simulation begins beyond joint limits, at which stops push back hard: {told}; "
-                        "joints='none' has no stops",
-                        LimitWarning,
-                    )
-                    break
+            leading = self.robot.model.leading
+            if told := beyond(leading, q.max(axis=0)) or beyond(leading, q.min(axis=0)):
+                warn_user(
+                    f"the simulation begins beyond joint limits, at which stops push back hard: {told}; "
+                    "joints='none' has no stops",
+                    LimitWarning,
+                )
+
+    def _check_closed(self, q: Array) -> None:
+        mech: Any = self.robot
+        first = {name: x[:, 0] if x.ndim == 3 else x for name, x in self.arrays.items()}
+        error = mech.constraint_error(q)
+        if "row_motion" in first:
+            d, d_dot, d_ddot = first["row_motion"].reshape(-1, 3, mech.nrows).swapaxes(0, 1)
+            since = self.times.of(0) - first["since"]
+            error = error - (d + since * (d_dot + 0.5 * since * d_ddot))
+        if "active" in first:
+            error = error * (first["active"][:, list(mech.model.constraint_of_row)] != 0.0)
+        for label, rows in self.loops:
+            worst = abs(error[:, rows]).max(axis=1, initial=0.0)
+            if worst.max() > OPEN:
+                state = f" of state {np.argmax(worst)}" if len(q) > 1 else ""
+                raise ArgumentError(
+                    f"the simulation begins with {label!r} open by {worst.max():.3g} (m or rad) at q{state}: "
+                    "give a configuration in which the constraints hold, or active = 0 for those that do not act"
+                )
 
     def called(
         self, function: Function, known: Mapping[str, Any], carried: Mapping[str, Array], robots: Any, done: Any

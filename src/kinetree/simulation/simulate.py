@@ -15,27 +15,28 @@ from kinetree.constraints.inputs import ContactInputs
 from kinetree.errors import ArgumentError, unknown_name
 from kinetree.functions.model_inputs import ModelInput, check_inputs
 from kinetree.glossary.symbols import RANGES
+from kinetree.graph import Port
 from kinetree.integrators import Integrator
-from kinetree.model import Model
 from kinetree.motions.states import End, State
 from kinetree.motions.trajectory import Trajectory
 from kinetree.robot.robot import Robot
 from kinetree.runtime.function import Function
 from kinetree.signatures import wrong_call
-from kinetree.simulation.bound import Simulation
-from kinetree.simulation.choices import OWN, Controller, Forces, Record, by_name, chosen
+from kinetree.simulation.choices import Controller, Forces, Law, Record, by_name, chosen, own
 from kinetree.simulation.events import Event, events_of
 from kinetree.simulation.given import (
+    Start,
+    arrays_of,
     as_given,
+    check_configurations,
     chosen_integrator,
-    constraint_arrays,
     contacts_of,
+    lead_of,
     physics,
-    start,
-    state,
     times,
 )
-from kinetree.simulation.step import LINEAR, SETTING, Plan
+from kinetree.simulation.run import Simulation
+from kinetree.simulation.step import LINEAR, SETTING, Plan, label
 from kinetree.validation import Array
 
 if TYPE_CHECKING:
@@ -189,17 +190,17 @@ def planned(
     if progress is not None and not callable(progress):
         raise ArgumentError(f"progress takes a function of the steps done and of all, not {progress!r}")
     model, inputs = robot.model, {} if inputs is None else inputs
-    forces, record = chosen(Forces, forces), chosen(Record, record)
+    forces, record, contacts = chosen(Forces, forces), chosen(Record, record), contacts_of(robot, contacts)
     controller = None if controller is None else chosen(Controller, controller)
-    contacts = contacts_of(robot, contacts)
-    q, v, t0, before = state(robot, q, v)
-    begin, lead = start(robot, q, v)
-    law, events, values = controller and controller.compiled(model), events_of(model, events), by_name("inputs", inputs)
+    start, values = Start.of(robot, q, v), by_name("inputs", inputs)
+    states = {"q": start.q, "v": np.zeros(robot.nv) if start.v is None else start.v}
+    lead = lead_of(model, **states)
+    law = Law.of(model, controller.law) if controller and isinstance(controller.law, Function) else None
     numbers = tuple(key for key in inputs if isinstance(key, ModelInput))
     check_inputs(model, numbers)
     limits, friction, usual = physics(model, joints, numbers)
     method = chosen_integrator(robot, integrator or usual, contacts)
-    acting = {"tau": np.zeros(robot.nv)} | forces.arrays(robot) | constraint_arrays(robot, contacts)
+    acting = {"tau": np.zeros(robot.nv)} | forces.arrays(robot) | arrays_of(contacts)
     plan = Plan(
         integrator=method.untuned,
         limits=limits,
@@ -211,42 +212,41 @@ def planned(
         sampled=bool(controller) and (law is None or controller.every is not None or bool(law.state)),
         smooth=False,
         controller=law,
-        events=events,
+        events=events_of(model, events),
     )
-    shapes, given = plan.shapes(model), plan.given(model)
-    arrays = {name: as_given(name, x, shapes[name], lead) for name, x in acting.items()}
-    for name in RANGES.keys() & arrays.keys():
+    places, over_time = plan.places(model), {label(name) for name in (controller.over_time if controller else ())}
+    given = states | acting | _inputs(plan, plan.arguments(model), values, controller, start.before)
+    arrays = {
+        places[name].name: as_given(model, name, x, places[name].shape, lead, name in over_time)
+        for name, x in given.items()
+    }
+    check_configurations(model, arrays["q"])
+    for name in RANGES.keys() & acting.keys():
         RANGES[name].check(name, arrays[name])
-    arrays |= _input_arrays(model, plan, values, controller, before, lead)
-    changing = {name: x.shape[1] - (plan.linear and name in LINEAR) for name, x in arrays.items() if x.ndim == 3}
-    plan = plan._replace(smooth=not (plan.sampled or changing))
-    clock = times(dt, duration, steps, {name.removeprefix(OWN): n for name, n in changing.items()}, t0 or 0.0)
+    for port in plan.state:
+        if arrays[own(port)].ndim == 3:
+            raise ArgumentError(f"{label(port.name)} is the controller's own state, of which the first value is given")
+    over = {name: arrays[port.name] for name, port in places.items() if arrays[port.name].ndim == 3}
+    counted = {name: x.shape[1] - (plan.linear and name in LINEAR) for name, x in over.items()}
+    plan = plan._replace(smooth=not (plan.sampled or over))
+    clock = times(dt, duration, steps, counted, start.t or 0.0)
     kept, n = record.sizes(model, method, clock.steps), math.prod(lead)
-    arrays |= begin | {"step": np.full((n, 1), clock.first)}
-    if record.out:  # which may be where these are
-        arrays = {name: record.apart(x) for name, x in arrays.items()}
     arrays = {name: np.zeros((n, math.prod(shape))) for name, shape in plan.carried(model).items()} | arrays
-    made = Simulation(robot, plan, clock, lead, arrays, kept, record, controller, before, progress)
+    arrays["step"][...] = clock.first
+    made = Simulation(robot, plan, clock, lead, arrays, kept, record, controller, start.before, progress)
     constants = made.clocked() | {SETTING + name: x for name, x in method.settings.items()}
-    for name in constants.keys() & given.keys():  # one value for n states
+    for name in constants.keys() & plan.given(model).keys():  # one value for n states
         value = np.asarray(constants[name], float)
         arrays[name] = np.broadcast_to(value, (n, *(value.shape or (1,))))
-    made.check_start()
-    first, everyone = {"q": begin["q"], "v": begin["v"], "t": np.float64(clock.of(0))}, np.arange(n)
-    for k, event in enumerate(events):
-        arrays["event_values"][:, k] = made.called(event.condition, first, arrays, everyone, 0 * everyone)
+    made.begin()
     return made
 
 
-def _input_arrays(
-    model: Model, plan: Plan, inputs: Mapping[str, Any], controller: Controller | None, before: End | None,
-    lead: tuple[int, ...],
-) -> dict[str, Array]:  # fmt: skip
-    """Return the arrays of all arguments and of the robot's numbers, by the names of the step."""
-    ports, state = plan.ports(model), {port.name for port in plan.state}
-    values = {name: x for name, x in before.controller.items() if name in state} if before else {}
-    over_time = controller.over_time if controller else {}
-    sources = [inputs, *([controller.inputs, over_time] if controller else ())]
+def _inputs(
+    plan: Plan, ports: Mapping[str, Port], inputs: Mapping[str, Any], controller: Controller | None, before: End | None
+) -> dict[str, Any]:
+    """Return the values of all arguments and of the robot's numbers, by what messages call them."""
+    sources = [inputs, *([controller.inputs, controller.over_time] if controller else ())]
     for name in itertools.chain(*sources):
         if name not in ports:
             said = unknown_name("argument", name, ports)
@@ -254,6 +254,8 @@ def _input_arrays(
             raise ArgumentError(f"inputs: {said}{hint}")
         if sum(name in source for source in sources) > 1:
             raise ArgumentError(f"inputs: {name!r} is given twice: by the controller too, or over time")
+    carried = before.controller if before else {}
+    values = {port.name: carried[port.name] for port in plan.state if port.name in carried}
     for source in sources:
         values |= source
     usual: dict[str, Any] = {}
@@ -271,9 +273,4 @@ def _input_arrays(
             f"{who} has arguments without a value: {', '.join(missing)}; give inputs={{{missing[0]!r}: …}}, of a "
             "controller's own state the initial value"
         )
-    found = {}
-    for name, (inner, shape) in ports.items():
-        found[inner] = array = as_given(f"inputs[{name!r}]", values[name], shape, lead, name in over_time)
-        if name in state and array.ndim == 3:
-            raise ArgumentError(f"inputs[{name!r}] is the controller's own state, of which the first value is given")
-    return found
+    return {label(name): values[name] for name in ports}

@@ -19,12 +19,13 @@ from kinetree.runtime.function import Function
 from kinetree.runtime.spec import FunctionSpec
 from kinetree.scalars.column import Column
 from kinetree.scalars.functions import Scalar, floor, select_less
-from kinetree.simulation.choices import CompiledLaw, further, own
+from kinetree.simulation.choices import OWN, Law, further, own
 from kinetree.simulation.events import Event, located
 from kinetree.tracing import context
 from kinetree.tracing.arrays import traced_array
 from kinetree.tracing.expr import Expr
 from kinetree.tracing.loops import repeat_relaxed
+from kinetree.tracing.tracer import flatten
 
 if TYPE_CHECKING:
     from kinetree.robot.mechanism import Mechanism
@@ -56,8 +57,29 @@ class Plan(NamedTuple):
     linear: bool  # whether forces change linearly during a step
     sampled: bool  # whether the controller is called at the beginning of some steps, and its forces are held between
     smooth: bool  # whether what acts is smooth from step to step too: nothing changes with the steps
-    controller: CompiledLaw | None
+    controller: Law | None
     events: tuple[Event, ...]
+
+    @property
+    def state(self) -> tuple[Port, ...]:
+        """The controller's own state."""
+        return self.controller.state if self.controller else ()
+
+    @property
+    def functions(self) -> list[Function]:
+        """The conditions of the events and the controller."""
+        return [*(event.condition for event in self.events), *([self.controller.function] if self.controller else ())]
+
+    @property
+    def parameters(self) -> list[Port]:
+        """All other arguments of these that the simulation does not know."""
+        ports = {port.name: port for function in self.functions for port in further(function)}
+        return [port for name, port in ports.items() if name not in (own_state.name for own_state in self.state)]
+
+    @property
+    def reasons(self) -> list[StopReason | str | None]:
+        """Why a robot has stopped, by the number that is carried."""
+        return [None, StopReason.NOT_FINITE, self.integrator.failure, *(event.name for event in self.events)]
 
     def carried(self, model: Model) -> dict[str, tuple[int, ...]]:
         """Return the shapes of what goes from step to step."""
@@ -73,11 +95,11 @@ class Plan(NamedTuple):
         return shapes | {own(port): port.shape for port in self.state}
 
     def given(self, model: Model) -> dict[str, tuple[int, ...]]:
-        """Return the shapes of what is given."""
+        """Return the shapes of what is given, but for the robot's numbers."""
         shapes: dict[str, tuple[int, ...]] = {"dt": (), "t0": ()}
         if self.sampled:
             shapes |= {"begin": (), "period": ()}
-        shapes |= self.shapes(model)
+        shapes |= {name: shape_of(SHAPES[name], model) for name in self.acting}
         if "row_motion" in self.acting:
             shapes["since"] = ()
         if self.linear:
@@ -85,50 +107,32 @@ class Plan(NamedTuple):
         shapes |= {SETTING + name: () for name in self.integrator.tolerances}
         return shapes | {own(port): port.shape for port in self.parameters}
 
-    def shapes(self, model: Model) -> dict[str, tuple[int, ...]]:
-        """Return the shapes of what acts."""
-        return {name: shape_of(SHAPES[name], model) for name in self.acting}
-
-    @property
-    def reasons(self) -> list[StopReason | str | None]:
-        """Why a robot has stopped, by the number that is carried."""
-        return [None, StopReason.NOT_FINITE, self.integrator.failure, *(event.name for event in self.events)]
-
-    @property
-    def state(self) -> tuple[Port, ...]:
-        """The controller's own state."""
-        return self.controller.state if self.controller else ()
-
-    @property
-    def functions(self) -> list[Function]:
-        """The conditions of the events and the controller."""
-        return [*(event.condition for event in self.events), *([self.controller.function] if self.controller else ())]
-
-    @property
-    def parameters(self) -> tuple[Port, ...]:
-        """All other arguments of these that the simulation does not know."""
-        ports = {port.name: port for function in self.functions for port in further(function)}
-        return tuple(port for port in ports.values() if port.name not in (p.name for p in self.state))
-
-    def ports(self, model: Model) -> dict[str, tuple[str, tuple[int, ...]]]:
-        """Return the names in the step, and the shapes, of all arguments and of the robot's numbers that are given."""
-        ports = {i.name: (i.name, i.port(model).shape) for i in self.inputs}
-        for name in {*self.carried(model), *self.given(model)} & {*ports} if ports else ():
-            raise ArgumentError(
-                f"inputs: {name!r} is a name of the simulation's own: give that number of the robot another"
-            )
+    def arguments(self, model: Model) -> dict[str, Port]:
+        """Return the names in the step and the shapes of all arguments, and of the robot's numbers, by their names."""
+        ports = {i.name: i.port(model) for i in self.inputs}
         for port in (*self.parameters, *self.state):
             if port.name in ports:
                 raise ArgumentError(f"inputs: {port.name!r} is an argument of a function and a number of the robot")
-            ports[port.name] = own(port), port.shape
+            ports[port.name] = Port(own(port), port.shape)
         for event in self.events:
             for port in further(event.condition):
-                if port.shape != ports[port.name][1]:
+                if port.shape != (other := ports[port.name].shape):
                     raise ArgumentError(
                         f"event {event.name!r} takes {port.name} of shape {port.shape}, where others take one of shape "
-                        f"{ports[port.name][1]}"
+                        f"{other}"
                     )
         return ports
+
+    def places(self, model: Model) -> dict[str, Port]:
+        """Return the names in the step and the shapes of all that users give, by what messages call it."""
+        shapes = {"q": (model.nq,), "v": (model.nv,)} | self.given(model)
+        ports = {name: Port(name, shapes[name]) for name in ("q", "v", *self.acting)}
+        return ports | {label(name): port for name, port in self.arguments(model).items()}
+
+
+def label(name: str) -> str:
+    """Return what messages call a value that `inputs` gives."""
+    return f"inputs[{name!r}]"
 
 
 def step_function(model: Model, plan: Plan) -> Function:
@@ -145,7 +149,7 @@ def step_function(model: Model, plan: Plan) -> Function:
 
         def conditions(part: Scalar, q: Column, v: Column) -> list[Scalar]:
             t = now(given) + part * given["dt"]
-            return [flat(called(event.condition, given, t, q, v))[0] for event in plan.events]
+            return [next(flatten(called(event.condition, given, t, q, v))) for event in plan.events]
 
         if plan.events:
             following |= located(plan.events, advance, conditions, given, going)
@@ -191,7 +195,7 @@ def _acting(model: Model, plan: Plan, given: Mapping[str, Any]) -> tuple[System,
         tau = Column(at("tau", t))
         if plan.sampled:
             return tau + Column(following["held"])
-        return tau + Column(flat(called(plan.controller.function, given, t, q, v))) if plan.controller else tau
+        return tau + Column(flatten(called(plan.controller.function, given, t, q, v))) if plan.controller else tau
 
     if plan.sampled:
         following |= sampled(plan.controller, given, start) if plan.controller else {"held": given["held"]}
@@ -210,41 +214,30 @@ def _acting(model: Model, plan: Plan, given: Mapping[str, Any]) -> tuple[System,
 
 def called(function: Function, given: Mapping[str, Any], t: Scalar, q: Any, v: Any, state: Any = None) -> Any:
     """Return the results of a user's function, which knows the robot as it is, without the given inputs."""
-    known = {"q": list(q), "v": list(v), "t": t, "dt": given["dt"], **(state or {})}
+    known = {"q": q, "v": v, "t": t, "dt": given["dt"], **(state or {})}
     graph = next(x.graph for x in q if isinstance(x, Expr))
     with context.outside(), context.tracing({}, graph):
         values = {
-            port.name: traced_array(flat(known.get(port.name, given.get(own(port)))), port.shape)
+            port.name: traced_array([*flatten(known.get(port.name, given.get(own(port))))], port.shape)
             for port in function.spec.ports(())
         }
         return function(**values)
 
 
-def sampled(law: CompiledLaw, given: Mapping[str, Any], t: Scalar) -> dict[str, Any]:
+def sampled(law: Law, given: Mapping[str, Any], t: Scalar) -> dict[str, Any]:
     """Return the joint forces to hold and the controller's next state: computed anew once a period."""
-    state = {port.name: given[own(port)] for port in law.state}
+    state = {port.name: [*flatten(given[own(port)])] for port in law.state}
     done = given["step"] - given["begin"]
     elapsed = done - given["period"] * floor(done / given["period"])
     between = dict(given) | {"dt": given["period"] * given["dt"]}  # from one call of the controller to the next
 
     def sample(held: Any, before: Any) -> tuple[Any, Any]:
         tau, after = law.parts(called(law.function, between, t, given["q"], given["v"], before))
-        return flat(tau), {name: _nested(entries) for name, entries in after.items()}
+        return [*flatten(tau)], {name: [*flatten(entries)] for name, entries in after.items()}
 
     with context.outside(), context.tracing({}, t.graph):
         held, state = repeat_relaxed(t, sample, (given["held"], state), lambda *_: elapsed > 0.0, 1)
-    return {"held": held} | {own(port): _nested(state[port.name]) for port in law.state}
-
-
-def flat(value: Any) -> list[Any]:
-    """Return the entries of nested sequences or of an array, or a scalar alone, in order."""
-    value = _nested(value)
-    return [x for entry in value for x in flat(entry)] if isinstance(value, (list, tuple)) else [value]
-
-
-def _nested(value: Any) -> Any:
-    """Return an array as nested lists."""
-    return value.tolist() if hasattr(value, "tolist") and not isinstance(value, Expr) else value
+    return {"held": held} | {OWN + name: entries for name, entries in state.items()}
 
 
 def _between(a: Any, b: Any, s: Scalar) -> Any:

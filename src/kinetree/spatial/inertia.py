@@ -9,12 +9,12 @@ from typing import Any
 
 from kinetree.errors import ModelError
 from kinetree.scalars.functions import Scalar, is_zero
-from kinetree.signatures import told
+from kinetree.signatures import friendly_call_errors
 from kinetree.spatial.vector import ZERO, Composite, Force, Mat3, Motion, Sym3, Vec3
 from kinetree.validation import MASKED, as_number, has_masked_entries
 
 
-@told
+@friendly_call_errors
 class Inertia(Composite):
     """The inertia of a rigid body: its mass, its centre of mass, and its inertia about that.
 

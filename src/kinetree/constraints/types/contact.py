@@ -15,7 +15,7 @@ from kinetree.glossary.symbols import Vector
 from kinetree.joints._parts import perpendicular, unit_axis
 from kinetree.model import Model
 from kinetree.scalars.functions import select_less
-from kinetree.signatures import told
+from kinetree.signatures import friendly_call_errors
 from kinetree.spatial import Force, Scalar, Transform, Vec3
 from kinetree.validation import positive
 
@@ -45,7 +45,7 @@ class Rubs:
         return self.restitution
 
 
-@told
+@friendly_call_errors
 @dataclass(frozen=True)
 class Contact(Rubs, BetweenFrames):
     """A point, or a sphere about it, touches a plane: three rows, two along the plane and the normal one.
@@ -163,7 +163,7 @@ class Contact(Rubs, BetweenFrames):
         return inside
 
 
-@told
+@friendly_call_errors
 def box_contacts(frame: str, size: Sequence[float], *, name: str = "", **how: Any) -> list[Contact]:
     """Return the contacts of a box with a plane: its eight corners.
 
@@ -191,7 +191,7 @@ def box_contacts(frame: str, size: Sequence[float], *, name: str = "", **how: An
     return _at(name or f"box_{frame}", frame, itertools.product(*((x, -x) for x in half)), how)
 
 
-@told
+@friendly_call_errors
 def capsule_contacts(
     frame: str, length: float, radius: float, axis: Sequence[float] = (0.0, 0.0, 1.0), *, name: str = "", **how: Any
 ) -> list[Contact]:

@@ -11,13 +11,13 @@ from kinetree.constraints.types.base import Constraint, Row, finite
 from kinetree.errors import ArgumentError, ModelError, unknown_name
 from kinetree.glossary.symbols import Vector
 from kinetree.model import Model
-from kinetree.signatures import told
+from kinetree.signatures import friendly_call_errors
 from kinetree.spatial import Scalar
 
 Ratios: TypeAlias = "Mapping[str, float] | tuple[tuple[str, float], ...]"
 
 
-@told
+@friendly_call_errors
 @dataclass(frozen=True)
 class Gear(Constraint):
     """``Σ c_j q_j = offset`` for joints of one coordinate: one row, the force λ that adds ``c_j λ`` to each joint's.

@@ -12,7 +12,7 @@ from kinetree.errors import ModelError
 from kinetree.joints import Joint
 from kinetree.lazy import cached_property
 from kinetree.model import Model
-from kinetree.signatures import told
+from kinetree.signatures import friendly_call_errors
 from kinetree.spatial import Force, Scalar
 from kinetree.spatial.vector import ZERO
 
@@ -23,7 +23,7 @@ CUT_ELSEWHERE = (
 )
 
 
-@told
+@friendly_call_errors
 @dataclass(frozen=True)
 class Loop(BetweenFrames):
     """Frame `frame` is carried by frame `to` through a joint: 5 rows of a revolute joint, 3 of a spherical one.

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 from kinetree.constraints.types._between import BetweenFrames, FrameRow, Relative
 from kinetree.scalars.functions import select_less, sqrt
-from kinetree.signatures import told
+from kinetree.signatures import friendly_call_errors
 from kinetree.spatial import Force, Vec3
 from kinetree.spatial.vector import ZERO
 from kinetree.validation import positive
 
 
-@told
+@friendly_call_errors
 @dataclass(frozen=True)
 class Rod(BetweenFrames):
     """The origins of two frames keep their distance: one row, the rod's thrust (N; negative in tension).

@@ -16,7 +16,7 @@ from kinetree.errors import ArgumentError, unknown_name
 from kinetree.glossary.symbols import Vector
 from kinetree.model import Model
 from kinetree.scalars.functions import copysign, select_less, sqrt
-from kinetree.signatures import told
+from kinetree.signatures import friendly_call_errors
 from kinetree.spatial import Force, Scalar, Vec3
 from kinetree.validation import Array
 
@@ -24,7 +24,7 @@ FAR = (0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 1e3)
 """What is given for a slot in which nothing touches."""
 
 
-@told
+@friendly_call_errors
 @dataclass(frozen=True)
 class ContactSlot(Rubs, BetweenFrames, registered=False):
     """A place for one contact, between a body and another one or the world: where it is is given with each state.

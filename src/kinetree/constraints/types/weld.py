@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from kinetree.constraints.types._between import BetweenFrames, FrameRow, Relative
 from kinetree.model.checks import Pose, as_transform
-from kinetree.signatures import told
+from kinetree.signatures import friendly_call_errors
 from kinetree.spatial import Force, Transform
 from kinetree.spatial.vector import AXES, ZERO
 
 
-@told
+@friendly_call_errors
 @dataclass(frozen=True)
 class Weld(BetweenFrames):
     """Frame `frame` is fixed to frame `to`, or to the world: six rows.

@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from kinetree.constraints.types._between import BetweenFrames, FrameRow, Relative
 from kinetree.constraints.types.base import direction, finite
 from kinetree.scalars.functions import select_less, sqrt
-from kinetree.signatures import told
+from kinetree.signatures import friendly_call_errors
 from kinetree.spatial import Force, Vec3
 from kinetree.validation import positive
 
 
-@told
+@friendly_call_errors
 @dataclass(frozen=True)
 class Wheel(BetweenFrames):
     """A thin disk rolls on its rim on a plane, upright or tilted, and does not slip: three rows.

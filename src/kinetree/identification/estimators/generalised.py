@@ -23,14 +23,14 @@ from kinetree.identification.estimators.contract import (
 )
 from kinetree.identification.estimators.least_squares import weighted, zero_forces
 from kinetree.identification.triangle import Triangle
-from kinetree.signatures import told
+from kinetree.signatures import friendly_call_errors
 from kinetree.validation import Array
 
 MOVED = 1e-2  # by how many standard deviations estimates may still move in the end
 SMALLEST_NOISE = 1e-100  # where all forces are zero
 
 
-@told
+@friendly_call_errors
 @dataclass(frozen=True)
 class Generalised:
     """Least squares weighted by the covariance of the joints' noise, from the residuals; two passes a round.

@@ -27,11 +27,11 @@ from kinetree.identification.estimators.contract import (
 )
 from kinetree.identification.samples import as_log
 from kinetree.logs.samples import Filter
-from kinetree.signatures import told
+from kinetree.signatures import friendly_call_errors
 from kinetree.validation import Array
 
 
-@told
+@friendly_call_errors
 @dataclass(frozen=True, eq=False)
 class Instrumental:
     """The estimate by the columns of another motion, weighted by the noise of each joint.

@@ -11,7 +11,7 @@ from kinetree.errors import ArgumentError
 from kinetree.identification.equations import QRFactors
 from kinetree.identification.estimators.contract import ITERATIONS, Equations, Prior, Solution, decorrelated, solve
 from kinetree.options import flag
-from kinetree.signatures import told
+from kinetree.signatures import friendly_call_errors
 from kinetree.validation import Array
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ ZERO_FORCE = 1e-9  # forces below this, relative to the greatest, are zero: thos
 FIRST_NOISE_OF_ZERO_FORCES = 1e3  # where that of the others is one
 
 
-@told
+@friendly_call_errors
 @dataclass(frozen=True)
 class LeastSquares:
     """Least squares: residuals count in units of each joint's noise, which is estimated with the parameters.

@@ -24,7 +24,7 @@ from kinetree.identification.samples import PIECE, motion_of, parts
 from kinetree.logs.samples import Samples, measured
 from kinetree.options import count, flag
 from kinetree.robot import Robot
-from kinetree.signatures import told
+from kinetree.signatures import friendly_call_errors
 from kinetree.validation import Array
 
 MOVED = 0.1  # by how many standard deviations estimates may still move in the end
@@ -33,7 +33,7 @@ PART = 1e-5  # the effect of the differences by which derivatives are taken, rel
 SHORTEST = 1 / 64  # of a step, where the whole one makes the residuals larger
 
 
-@told
+@friendly_call_errors
 @dataclass(frozen=True, eq=False)
 class OutputError:
     """Gauss–Newton steps on the measured forces less those of the robot's controller in simulation.

@@ -16,7 +16,7 @@ from kinetree.identification.equations import QRFactors
 from kinetree.identification.estimators.contract import ITERATIONS, Equations, Prior, Solution, decorrelated, solve
 from kinetree.identification.estimators.least_squares import weighted, zero_forces
 from kinetree.options import one_of
-from kinetree.signatures import told
+from kinetree.signatures import friendly_call_errors
 from kinetree.validation import Array
 
 NORMAL_QUARTILE = 0.6744897501960817
@@ -36,7 +36,7 @@ LOSSES = {  # by both constants 95 % efficient without outliers
 }
 
 
-@told
+@friendly_call_errors
 @dataclass(frozen=True)
 class Robust:
     """Least squares re-weighted by a loss, in units of each joint's noise, which is estimated by medians.
