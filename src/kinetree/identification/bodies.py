@@ -16,22 +16,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from kinetree.errors import ArgumentError, KinetreeError, unknown_name
+from kinetree.identification.estimators.contract import Solution
 from kinetree.identification.parameters.base import BaseParameters
 from kinetree.identification.parameters.regressor import TERMS
 from kinetree.options import option, positive, read_box, value
+from kinetree.robot import Robot
 from kinetree.spatial import Inertia
 from kinetree.validation import Array, real_array
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from kinetree.identification.estimators.contract import Solution
-    from kinetree.robot import Robot
 
 # Below the first, relative to a ball of usual size, an eigenvalue of a prior's pseudo-inertia is of no body that
 # somebody has measured, but of a point or a plate: it is taken as the second, since the divergence from what is next to

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from kinetree.identification.bodies import Consistent
 from kinetree.identification.equations import NINE, QRFactors, RegressionModel
@@ -19,7 +20,6 @@ from kinetree.tables import Cells, number
 from kinetree.validation import Array, real_array
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
     from rich.console import JustifyMethod
 
     from kinetree import Robot  # with all methods

@@ -13,18 +13,17 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kinetree.errors import ArgumentError, listed
 from kinetree.identification.equations import RegressionModel
+from kinetree.identification.parameters.base import BaseParameters
 from kinetree.identification.samples import parts
 from kinetree.logs.samples import Samples
 from kinetree.robot.mechanism_positions import check_closed
 from kinetree.validation import Array, real_array
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from kinetree.identification.parameters.base import BaseParameters
     from kinetree.robot.mechanism import Mechanism
 
 UNMOVED = 1e-9  # an entry of G below this, relative to the greatest of its joint, is rounding

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,16 +12,14 @@ from kinetree.errors import ArgumentError, listed
 from kinetree.identification.estimators.contract import correlations
 from kinetree.identification.fit import Fit
 from kinetree.identification.identify import identify
+from kinetree.identification.parameters.base import BaseParameters
+from kinetree.identification.parameters.regressor import JointTerms
 from kinetree.identification.samples import as_log, parts
 from kinetree.identification.samples import motions as within
 from kinetree.logs.samples import Filter
+from kinetree.robot import Robot
 from kinetree.tables import Cells, number
 from kinetree.validation import Array
-
-if TYPE_CHECKING:
-    from kinetree.identification.parameters.base import BaseParameters
-    from kinetree.identification.parameters.regressor import JointTerms
-    from kinetree.robot import Robot
 
 LAGS = 20  # autocorrelations that are looked at
 LEVEL = 0.01  # residuals are called white unless noise would be as correlated in less than this part of all cases

@@ -15,9 +15,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kinetree.errors import listed
 from kinetree.identification.checks.evidence import Evidence
@@ -27,9 +28,6 @@ from kinetree.lazy import cached_property
 from kinetree.logs.findings import Found
 from kinetree.logs.samples import Samples
 from kinetree.validation import Array
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 class Kind(NamedTuple):

@@ -7,6 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from kinetree.errors import ArgumentError
 from kinetree.identification.checks.regression import Regression, spread_of
@@ -21,8 +22,6 @@ from kinetree.robot import Robot
 from kinetree.validation import Array
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
     from kinetree.identification.fit import Fit
 
 T = TypeVar("T")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from kinetree.identification.checks import simple
 from kinetree.identification.checks.columns import KINDS, Mistakes
@@ -12,14 +12,12 @@ from kinetree.identification.checks.evidence import Evidence
 from kinetree.identification.checks.lacks import Lack, Wrenches
 from kinetree.identification.equations import KnownMass, RegressionModel, loads_in
 from kinetree.identification.parameters.base import BaseParameters, base_parameters
+from kinetree.identification.parameters.regressor import JointTerms
 from kinetree.identification.samples import as_log
 from kinetree.identification.triangle import on_one_thread
 from kinetree.logs.findings import RECORDING_CHECKS, Check, Findings, Found, Stage, made
 from kinetree.logs.samples import Filter
-
-if TYPE_CHECKING:
-    from kinetree.identification.parameters.regressor import JointTerms
-    from kinetree.robot import Robot
+from kinetree.robot import Robot
 
 
 def _named(kind: Callable[[Evidence], Mistakes | Lack | Wrenches], name: str, at: Evidence) -> Iterator[Found]:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from kinetree.validation import Array
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
 
 SINGULAR = 1e-9  # squared effects of directions below this, relative to the greatest, are not identifiable
 WEIGHINGS = 3  # steps by which the noise of each joint is found

@@ -7,17 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kinetree.errors import ArgumentError
-from kinetree.identification.bodies import Consistent
 from kinetree.identification.equations import QRFactors, RegressionModel
 from kinetree.validation import Array
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 # Directions of the scaled parameters whose effect is below this, relative to the greatest, are unidentifiable
 RANK_TOLERANCE = 1e-10
@@ -95,7 +92,7 @@ class Equations:
     model: RegressionModel
     log: Any
     factors: QRFactors
-    nearest: Callable[[Solution], Consistent] | None = None  # to physically consistent bodies
+    nearest: Callable[[Solution], tuple[Array, float]] | None = None  # parameters of bodies, and their gap
 
 
 class Estimator(Protocol):
