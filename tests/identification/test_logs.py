@@ -251,7 +251,7 @@ def test_identify_without_checks_takes_a_recording_that_seems_wrong(robot: kt.Ro
         with pytest.raises(kt.ArgumentError, match=r"in seconds\?"):
             robot.identify(every, [], filter=slow)
         with pytest.warns(LogWarning, match=r"in seconds\?"):
-            assert robot.identify(every, [], filter=slow, check=False).count > 0
+            assert robot.identify(every, [], filter=slow, check=False, bodies=None).count > 0
 
 
 @pytest.mark.parametrize("kind", ["csv", "empty fields", "npz", "parquet"])

@@ -3,7 +3,7 @@
 Mass somewhere in space has a positive definite pseudo-inertia, the second moments ``∫ [x; 1][x; 1]ᵀ dm``, and every
 positive definite one is that of some body. It is linear in the ten parameters, so what the data say and the distance to
 the prior, the entropic divergence ``tr(P_0⁻¹ P) − log det(P_0⁻¹ P) − 4``, make one convex function, which is
-self-concordant: Newton's method with damped steps finds its only minimum, stays physically consistent, and knows how
+self-concordant: Newton's method finds its only minimum, stays physically consistent, and knows how
 far it is from it.
 
 References: Wensing, Kim and Slotine, "Linear matrix inequalities for physically consistent inertial parameter
@@ -41,9 +41,10 @@ KEPT = 1e-6  # of an unidentifiable offset or column of the user's own, the inve
 NOTHING = 1e-9  # what takes the place of zero where a parameter has to be positive
 MARGIN = 0.05  # how far within its bounds a link is before, of what uniform density has
 VAGUE = 1e-2  # strength of the prior by which a payload is a body: a hundredth of a standard deviation squared
-STEPS = 1000  # Newton's steps at most; 20 to 250 are usual
-GROWTH = 3.0  # of the data's share, where a squared decrement is below `NEAR`
-NEAR, GAP = 0.3, 1e-10  # squared decrements from which on steps are whole, and are done: one is a standard deviation
+STEPS = 1000  # Newton's steps at most; 20 to 100 are usual
+GROWTH = 2.0  # of the data's share, where a squared decrement is below `NEAR`
+NEAR, GAP = 0.3, 1e-10  # squared decrements from which on the share grows, and steps end: one is a standard deviation
+FARTHEST, HALVED = 0.9, 40  # how far to the end of physical consistency a step goes, and halvings of its length
 BASIS = np.zeros((10, 4, 4))  # the pseudo-inertias of the ten unit parameters
 _I = np.eye(10)[:, [[4, 5, 7], [5, 6, 8], [7, 8, 9]]]
 BASIS[:, :3, :3] = np.trace(_I, axis1=1, axis2=2)[:, None, None] / 2.0 * np.eye(3) - _I
@@ -134,6 +135,23 @@ class Problem(NamedTuple):
         right.append(roots * (u / (self.positive @ self.prior) - 1.0))
         return np.vstack(blocks), np.concatenate(right)
 
+    def length(self, x: Array, step: Array, decrement: float) -> float:
+        """Return by how much of a Newton step the function decreases most within physical consistency.
+
+        Along it it is a square and logarithms, ``½ a t² + b t − Σ s_i log(1 + t e_i)``.
+        """
+        J, dJ = (pseudo_inertia(p[: 10 * self.bodies].reshape(-1, 10)) for p in (x, step))
+        inverse = np.linalg.inv(np.linalg.cholesky(J))
+        relative = np.linalg.eigvalsh(inverse @ dJ @ inverse.transpose(0, 2, 1)).ravel()
+        e = np.concatenate([relative, (self.positive @ step) / (self.positive @ x)])
+        s = np.append(np.full(len(relative), self.strength), self.weights)
+        a, b = float(((self.A @ step) ** 2).sum()), float((s * e).sum()) - decrement
+        low, high = 0.0, FARTHEST / max(0.01, -float(e.min()))
+        for _ in range(HALVED):
+            t = 0.5 * (low + high)
+            low, high = (t, high) if a * t + b < (s * e / (1.0 + t * e)).sum() else (low, t)
+        return low
+
 
 class Consistent(NamedTuple):
     """All parameters (N,), of physically consistent bodies, and how far at most from the least value they are."""
@@ -143,11 +161,10 @@ class Consistent(NamedTuple):
 
 
 def newton(problem: Problem) -> Consistent:
-    """Return the minimum by damped Newton steps, with the data's weight growing to all of it.
+    """Return the minimum by Newton's steps, each as long as is best, with the data's weight growing to all of it.
 
-    The function is self-concordant after division by the strength of the prior, or by one if that is less: a squared
-    decrement λ² of this is at most how far it is from its least value where it is below 0.4, and steps of a length of
-    1/(1 + λ) stay physically consistent (Boyd and Vandenberghe, section 9.6).
+    The function is self-concordant after division by the strength of the prior, or by one if that is less: at a squared
+    decrement λ² below 0.4 of this it is at most λ² above its least value (Boyd and Vandenberghe, section 9.6.3).
     """
     problem, x, before = problem.condensed(), problem.prior, np.inf
     unit = min(problem.strength, 1.0, *problem.weights)
@@ -164,7 +181,7 @@ def newton(problem: Problem) -> Consistent:
         near = decrement < NEAR * unit
         if share == 1.0 and near and (decrement <= GAP * unit or decrement > 0.5 * before):  # the rest is rounding
             return Consistent(x, decrement)
-        x = x + (step if near else step / (1.0 + np.sqrt(decrement / unit)))
+        x = x + stage.length(x, step, decrement) * step
         before = decrement if share == 1.0 and near else np.inf
         share = min(1.0, GROWTH * share) if near else share
     raise KinetreeError(
