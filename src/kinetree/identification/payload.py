@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from kinetree.errors import ArgumentError, warn_user
 from kinetree.functions.of_user import compile
 from kinetree.identification.bodies import nearest_body
-from kinetree.identification.checks.simple import few
+from kinetree.identification.checks.registry import few
 from kinetree.identification.equations import RegressionModel
 from kinetree.identification.estimators import Equations, Estimator, LeastSquares, Prior
 from kinetree.identification.parameters.base import TEN
