@@ -66,10 +66,10 @@ class MechanismModel(RegressionModel):
             part = np.abs(G) > UNMOVED * np.abs(G).max(axis=(0, 2), keepdims=True)
             there = ~(part & (piece.standing != 0.0)[:, :, None]).any(axis=1)
             sums, total = sums * there[:, :, None], total * there
-        rows = [np.zeros((len(right), len(columns))) for columns in self.pattern]
-        out = np.zeros_like(right)
+        rows, out = [np.zeros((len(right), 0))] * self.mech.nv, np.zeros_like(right)
+        out[:, self._independent] = total
         for i, k in enumerate(self._independent):
-            rows[k], out[:, k] = sums[:, i], total[:, i]
+            rows[k] = sums[:, i]
         return rows, out
 
 

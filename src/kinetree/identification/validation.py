@@ -260,8 +260,11 @@ def correlated(fit: Fit, least: float = STRONG) -> list[tuple[str, str, float]]:
 
 def verdict(fit: Fit, training: Validation | None, validation: Validation | None) -> list[str]:
     """Return the verdict on an estimate, in a sentence each."""
-    names = fit.base.robot.v_names
-    found = []
+    names, found, seen = fit.base.robot.v_names, list[str](), validation if validation is not None else training
+
+    def of(there: Iterable[Any]) -> str:
+        return listed([name for name, is_there in zip(names, there, strict=True) if is_there])
+
     if validation is not None and (there := np.isfinite(validation.relative + fit.noise)).any():
         relative = np.where(there, validation.relative, np.nan)
         worst = int(np.nanargmax(relative))
@@ -269,23 +272,18 @@ def verdict(fit: Fit, training: Validation | None, validation: Validation | None
             f"On motions that were not used the residuals are {number(np.nanmin(relative), 2)} to "
             f"{number(relative[worst], 2)} of the spread of the forces, most at {names[worst]}."
         )
-        bad = [name for name, x in zip(names, validation.relative, strict=True) if 0.5 < x < np.inf]
-        if bad:
-            found.append(f"More than half of the forces of {listed(bad)} is not explained.")
-    if training is not None and validation is not None:
-        over = (validation.rms > 1.5 * training.rms) & (validation.relative > EXACT)
-        if over.any():
-            which = listed([name for name, there in zip(names, over, strict=True) if there])
-            found.append(
-                f"The residuals of {which} are more than 1.5 times as large as on the motions used: other motions need "
-                "parameters that these did not determine."
-            )
-    seen = validation if validation is not None else training
-    if seen is not None and not seen.white.all():
-        which = listed([name for name, white in zip(names, seen.white, strict=True) if not white])
+        if bad := of((validation.relative > 0.5) & (validation.relative < np.inf)):
+            found.append(f"More than half of the forces of {bad} is not explained.")
+    over = training is not None and validation is not None and validation.rms > 1.5 * training.rms
+    if validation is not None and (worse := of(over & (validation.relative > EXACT))):
         found.append(
-            f"The residuals of {which} are not white: the model lacks something. The standard deviations count "
-            "correlated samples as fewer."
+            f"The residuals of {worse} are more than 1.5 times as large as on the motions used: other motions need "
+            "parameters that these did not determine."
+        )
+    if seen is not None and (coloured := of(seen.p < LEVEL)):
+        found.append(
+            f"The residuals of {coloured} are not white: the model lacks something. The standard deviations "
+            "count correlated samples as fewer."
         )
     if fit.unidentifiable:
         found.append(f"Not identifiable from these data: {listed(fit.unidentifiable)}; they stay as they were.")

@@ -32,22 +32,11 @@ SLOW = 0.05  # the part of the fastest joint's speed below which noise, and fric
 
 
 class Evidence:
-    """The first 131072 samples of a log, and later its equations, factors and the fit.
+    """The first 131072 samples of a log, in `pieces` and as a `whole`, and later its equations, factors and the fit.
 
-    Attributes
-    ----------
-    robot : Robot
-        As it was before.
-    pieces : list of Samples
-        None has samples of two motions.
-    whole : Samples
-        All of them as one piece.
-    currents : sequence of str
-        Entries of v whose forces have a constant that is not known: nor is its sign.
-    rows, factors : RegressionModel, QRFactors or None
-        The equations, and those of the whole log, where there are any.
-    motion_is_exact : bool
-        Whether nothing but the model is a reason for residuals: instruments are given where it is not.
+    No piece has samples of two motions. Entries of v in `currents` have forces with a constant that is not known: nor
+    is its sign. Nothing but the model is a reason for residuals where the motion is exact: instruments are given where
+    it is not.
     """
 
     rows: RegressionModel

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from kinetree.validation import Array
 
@@ -17,34 +16,16 @@ WEIGHINGS = 3  # steps by which the noise of each joint is found
 class Regression:
     """``Y x = τ`` of each joint, weighted by its noise, which is found by turns.
 
-    Parameters
-    ----------
-    blocks : sequence of (n, m_k + 1) arrays
-        The columns of each joint's parameters, and the right-hand side: zeros where there is no equation.
-    pattern : sequence of arrays of int
-        Which parameters each joint has.
-    estimated : int
-        How many are estimated: the first ones. The others are candidates.
-    spread : (nv,) array
-        How large the noise of each joint is at first.
-    least : float
-        The part of the spread that its noise is at least.
+    The blocks (n, m_k + 1) are the columns of each joint's parameters, whose numbers the pattern has, and right-hand
+    sides: zeros where there is no equation. The first parameters are estimated, the others are candidates; the noise
+    is the spread (nv,) at first, and at least a part of it.
 
-    Attributes
-    ----------
-    x : (N + 1,) array
-        The solution, zero of candidates, and −1 for the right-hand side.
-    noise, alike : (nv,) array
-        Standard deviations of the residuals; and if these count alike in units of the spread.
+    `x` (N + 1,) is the solution, zero of candidates, and −1 for the right-hand side; `noise` (nv,) is the deviation of
+    residuals, `alike` (nv,) the same if all joints' count alike by their spread, `squares` (nv,) is χ².
     """
 
     def __init__(
-        self,
-        blocks: Sequence[Array],
-        pattern: Sequence[NDArray[Any]],
-        estimated: int,
-        spread: Array,
-        least: float = 1e-12,
+        self, blocks: Sequence[Array], pattern: Sequence[Array], estimated: int, spread: Array, least: float = 1e-12
     ) -> None:
         self.size = max([estimated, *(1 + int(own.max(initial=-1)) for own in pattern)])
         self._blocks, self._places = blocks, [np.append(own, self.size).astype(int) for own in pattern]
@@ -60,14 +41,12 @@ class Regression:
             self._whole = self._summed(self.noise**-2.0)
             self._inverse, _ = self._inverted(self._whole)
             self.x = np.append(self._inverse @ self._whole[:-1, -1], -1.0)
-            squares = np.array([self.x[at] @ G @ self.x[at] for at, G in zip(self._places, self._grams, strict=True)])
-            self.squares = squares / self.noise**2
-            taken = [
-                np.vdot(self._inverse[np.ix_(at[:-1], at[:-1])], G[:-1, :-1])
-                for at, G in zip(self._places, self._grams, strict=True)
-            ]
-            left = np.maximum(self.counts - np.array(taken) / self.noise**2, 1.0)
-            self.noise = np.maximum(np.sqrt(np.maximum(squares, 0.0) / left), self._least)
+            sums = np.zeros((2, len(self._grams)))
+            for own, at, G in zip(sums.T, self._places, self._grams, strict=True):
+                own[:] = self.x[at] @ G @ self.x[at], np.vdot(self._inverse[np.ix_(at[:-1], at[:-1])], G[:-1, :-1])
+            self.squares, taken = sums / self.noise**2
+            left = np.maximum(self.counts - taken, 1.0)
+            self.noise = np.maximum(np.sqrt(np.maximum(sums[0], 0.0) / left), self._least)
             self.alike = self.alike if weighing else self.noise
 
     def _summed(self, weights: Array) -> Array:
