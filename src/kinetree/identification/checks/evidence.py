@@ -50,7 +50,7 @@ class Evidence:
         if not self.pieces:
             raise ArgumentError("the log has no samples")
         self.whole = together(robot, self.pieces)
-        self.base = list(Coordinates(robot.q_names, robot.v_names).of_base("v"))  # entries of v of a floating base
+        self.base = list(Coordinates.of(robot).of_base("v"))  # entries of v of a floating base
         self.driven = ~np.isin(np.arange(robot.nv), self.base)
         self.speed = np.sqrt((self.whole.v**2).mean(axis=0))
         self.moves = self.speed > SLOW * self.speed.max(initial=0.0)

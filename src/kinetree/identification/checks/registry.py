@@ -226,12 +226,7 @@ CHECKS = (
         "{} never moves: nothing tells its friction, and little its inertia",
         lambda at: at.speed <= STILL * at.speed.max(initial=0.0),
     ),
-    Check(
-        "saturated",
-        "error",
-        BOTH,
-        lambda at: findings.saturated(findings.Recorded(at.robot, None, at.whole.q, at.whole.tau)),
-    ),
+    Check("saturated", "error", BOTH, lambda at: findings.saturated((at.robot, at.whole))),
     _joints("constant", "error", "the forces of {} never change: they are NaN where nothing measures them", _constant),
     Check("base_not_held", "error", ("samples",), _held),
     Check("loop_forces", "warning", ("samples",), _loop_forces),
