@@ -139,6 +139,7 @@ ERRORS: dict[str, list[tuple[str, int, str]]] = {
         ("--terms damping,damping@hip", 2, "are no terms: give them as in"),
         ("--gear-ratios 1,2,3", 1, "gear_ratios has shape (3,): a number, or 2 are needed, of hip, knee"),
         ("--load b.npz=1@c", 1, "--load: b.npz is not a LOG of this command"),
+        ("--load a.npz=1@c --block 9", 1, "--load needs whole files: leave out --block"),
         ("--load a.npz=1", 2, "is not a load: give a log, a mass and a frame, as in held.csv=5@flange"),
         ("--motor-constants ankle", 1, "no joint 'ankle'"),
         ("--stream", 1, "there is no --stream; here it is --block"),

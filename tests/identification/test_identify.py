@@ -21,11 +21,11 @@ from kinetree.identification import (
     OutputError,
     Robust,
     Samples,
+    bodies,
     diagnose,
     prepare,
 )
-from kinetree.identification.bodies import nearest
-from kinetree.identification.bodies.newton import pseudo_inertia
+from kinetree.identification.bodies import pseudo_inertia
 from kinetree.identification.samples import repeated
 from kinetree.identification.validation import verdict
 from kinetree.joints import FreeFlyer, Revolute
@@ -68,7 +68,7 @@ def test_a_solver_of_cone_programmes_finds_the_same(
 ) -> None:
     log = tuple(x[:40] for x in noisy(pushed, 9, 5.0 * NOISE))
     ours = poor.identify(log, TERMS)
-    monkeypatch.setattr(nearest, "newton", semidefinite.solve)
+    monkeypatch.setattr(bodies, "newton", semidefinite.solve)
     theirs = poor.identify(log, TERMS)
     assert ours.gap < 1e-8
     assert theirs.gap < 1e-5
