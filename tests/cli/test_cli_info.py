@@ -14,7 +14,6 @@ import pytest
 from rich.console import Console
 
 from kinetree import Inertia, JointLimits, ModelBuilder, Robot, __version__, load
-from kinetree.cli import main
 from kinetree.cli.commands import info
 from kinetree.cli.terminal import console
 from kinetree.embedded import EMBEDDED
@@ -25,23 +24,8 @@ from kinetree.tables import make_table
 from robots import erd_sdf
 
 
-@pytest.fixture
-def cli(capsys):
-    """Run the command line in this process: exit code, standard output, standard error."""
-
-    def run(*arguments):
-        try:
-            code = main([str(a) for a in arguments])
-        except SystemExit as leave:
-            code = leave.code
-        out, err = capsys.readouterr()
-        return code, out, err
-
-    return run
-
-
-def test_panda_needs_no_file(cli):
-    code, out, err = cli("info", "panda")
+def test_panda_needs_no_file(kinetree):
+    code, out, err = kinetree("info", "panda")
     assert (code, err) == (0, "")
     assert out.startswith("panda: 7 joints, nq = 7, nv = 7, 7 moving bodies, 16.82 kg\n")
     row = next(line for line in out.splitlines() if "panda_joint6" in line)
@@ -63,46 +47,46 @@ def test_panda_needs_no_file(cli):
     assert out.rstrip().endswith("licence Apache-2.0")
 
 
-def test_a_file_with_closed_loops(cli):
-    code, out, err = cli("info", erd_sdf("cassie_v2.sdf"))
+def test_a_file_with_closed_loops(kinetree):
+    code, out, err = kinetree("info", erd_sdf("cassie_v2.sdf"))
     assert (code, err) == (0, "")
     assert out.startswith("cassie: 23 joints, nq = 29, nv = 28 (22 actuated)")
     assert "left-pitch-rod-joint      loop: spherical  left-pitch-rod-joint.child – left-pitch-rod-joint.parent" in out
     assert "mobility 18: 28 freedoms of the tree less rank 10 of 12 rows" in out
-    said = json.loads(cli("info", erd_sdf("cassie_v2.sdf"), "--fixed-base", "--json")[1])
+    said = json.loads(kinetree("info", erd_sdf("cassie_v2.sdf"), "--fixed-base", "--json")[1])
     assert (said["nv"], said["mobility"]["mobility"], said["constraints"][0]["rows"]) == (22, 12, 3)
 
 
-def test_files_that_are_no_mechanism_have_their_own_errors(cli, tmp_path):
+def test_files_that_are_no_mechanism_have_their_own_errors(kinetree, tmp_path):
     file = tmp_path / "r.urdf"
     file.write_text("<robot name='r'><link name='a'/><link name='b'/></robot>")
-    code, out, err = cli("info", file)
+    code, out, err = kinetree("info", file)
     assert (code, out) == (1, "")
     assert "2 links have no parent joint: 'a' (line 1), 'b' (line 1)" in err
     ends = "<parent link='a'/><child link='b'/><limit effort='5' velocity='1'/>"
     motors = "".join(f"<joint name='{name}' type='continuous'>{ends}</joint>" for name in "jk")
     file.write_text(f"<robot name='r'><link name='a'/><link name='b'/>{motors}</robot>")
-    assert "the loop of the joints 'k', 'j': every one has a motor; cut=" in cli("info", file)[2]
-    code, _, err = cli("simulate", file)
+    assert "the loop of the joints 'k', 'j': every one has a motor; cut=" in kinetree("info", file)[2]
+    code, _, err = kinetree("simulate", file)
     assert (code, "kinetree.load_mechanism reads closed loops" in err) == (1, True)
 
 
 @pytest.mark.parametrize("name", EMBEDDED)
-def test_every_embedded_robot_floats_as_it_should(cli, name):
-    floating = "freeflyer" in cli("info", name)[1]
+def test_every_embedded_robot_floats_as_it_should(kinetree, name):
+    floating = "freeflyer" in kinetree("info", name)[1]
     assert floating is EMBEDDED[name].floating
-    assert "freeflyer" in cli("info", name, "--floating-base")[1]
-    assert "freeflyer" not in cli("info", name, "--fixed-base")[1]
+    assert "freeflyer" in kinetree("info", name, "--floating-base")[1]
+    assert "freeflyer" not in kinetree("info", name, "--fixed-base")[1]
 
 
-def test_without_a_robot_the_embedded_ones_are_listed(cli):
-    code, out, _ = cli("info")
+def test_without_a_robot_the_embedded_ones_are_listed(kinetree):
+    code, out, _ = kinetree("info")
     assert code == 0
     assert [line.split()[0] for line in out.splitlines()[1:5]] == list(EMBEDDED)
 
 
-def test_branches_indent_and_chains_do_not(cli):
-    lines = cli("info", "g1")[1].splitlines()
+def test_branches_indent_and_chains_do_not(kinetree):
+    lines = kinetree("info", "g1")[1].splitlines()
     marks = {line.split()[1] if line[0] in "├└" else line.split()[0]: line[0] for line in lines[2:20]}
     assert marks["left_hip_pitch_joint"] == "├"
     assert marks["waist_yaw_joint"] == "└"
@@ -189,51 +173,28 @@ def test_names_are_whole_in_sixty_columns(capsys):
     assert "right_shou" not in capsys.readouterr().out  # cut in its middle where nothing else can go
 
 
-def test_a_non_physical_inertia_is_a_warning_that_names_the_link(cli, tmp_path):
+def test_a_non_physical_inertia_is_a_warning_that_names_the_link(kinetree, tmp_path):
     file = tmp_path / "odd.urdf"
     file.write_text(
         '<robot name="odd"><link name="a"/><link name="flat"><inertial><mass value="1"/>'
         '<inertia ixx="1" iyy="1" izz="9" ixy="0" ixz="0" iyz="0"/></inertial></link>'
         '<joint name="j" type="continuous"><parent link="a"/><child link="flat"/><axis xyz="0 0 1"/></joint></robot>'
     )
-    code, out, err = cli("info", file)
+    code, out, err = kinetree("info", file)
     assert (code, err) == (0, "")
     assert any(line.startswith("warning:") and "flat" in line for line in out.splitlines())
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("info", "pandas"), "did you mean 'panda'"),
-        (("info", "missing.urdf"), "missing.urdf"),
-        (("inverse-dynamics", "panda", "missing.csv"), "missing.csv: No such file or directory"),
-    ],
-)
-def test_what_is_given_wrong_is_one_line_and_code_1(cli, arguments, message):
-    code, out, err = cli(*arguments)
-    assert (code, out) == (1, "")
-    assert message in err
-    assert err.startswith("kinetree: ")
-    assert err.count("\n") == 1
-
-
-@pytest.mark.parametrize("arguments", [(), ("fly",), ("info", "--floating-base", "--fixed-base"), ("info", "--what")])
-def test_wrong_usage_is_code_2(cli, arguments):
-    code, out, err = cli(*arguments)
-    assert (code, out) == (2, "")
-    assert err.startswith("usage: kinetree")
-
-
 @pytest.mark.parametrize("arguments", [("--help",), ("info", "--help"), ("inverse-dynamics", "--help")])
-def test_help(cli, arguments):
-    code, out, _ = cli(*arguments)
+def test_help(kinetree, arguments):
+    code, out, _ = kinetree(*arguments)
     assert code == 0
     assert "ROBOT" in out or "examples" in out
     assert max(map(len, out.splitlines())) <= 120
 
 
-def test_version(cli):
-    assert cli("--version") == (0, f"kinetree {__version__}\n", "")
+def test_version(kinetree):
+    assert kinetree("--version") == (0, f"kinetree {__version__}\n", "")
 
 
 def test_a_reader_that_goes_away_is_no_complaint():

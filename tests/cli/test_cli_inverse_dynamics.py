@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
+from helpers.cli import write_csv
 from kinetree.cli.motion import coordinates_of, usable_range
 from kinetree.logs.codecs.table import ROWS
 
@@ -27,14 +28,6 @@ def read_csv(path):
 
 def torques(table, robot):
     return np.stack([table[f"tau.{name}"] for name in coordinates_of(robot).v], axis=1)
-
-
-def write_csv(path, robot, t=None, **arrays):
-    """Write the arrays q, v, a, … in canonical columns."""
-    names = coordinates_of(robot)
-    head = ([] if t is None else ["t"]) + [f"{x}.{n}" for x in arrays for n in names.names(x)]
-    columns = ([] if t is None else [np.asarray(t)[:, None]]) + list(arrays.values())
-    np.savetxt(path, np.hstack(columns), delimiter=",", header=",".join(head), comments="", fmt="%.17g")
 
 
 @pytest.fixture(scope="module")
@@ -240,60 +233,6 @@ def test_columns_not_used_are_reported(cli, panda):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("bad.csv",), "bad.csv, line 3, column 'v.panda_joint2': nan is not a finite number"),
-        (("other.csv",), "lacks q.panda_joint1, q.panda_joint2"),
-        (("good.csv", "-o", "good.csv"), "'good.csv' is the trajectory that is read"),
-        (("good.csv", "--plot", "good.csv"), "end it in .png or .svg or .pdf"),
-        (("good.csv", "-o", "out.xlsx"), "end it in .csv or .npz"),
-        (("good.csv", "-o", "no/out.csv"), "there is no directory 'no'"),
-        (("short.csv",), "6 samples are too few"),
-        (("back.csv",), "time must increase: sample 5 is at 1 s"),
-        (("good.csv", "--seed", 1), "--seed is for the motion made without a TRAJECTORY"),
-        (("--window", 9), "--window is for a TRAJECTORY"),
-    ],
-)
-def test_bad_input_is_one_line_and_leaves_no_file(cli, panda, tmp_path, arguments, message):
-    q, v, a = panda.random_state(seed=1, size=6)
-    write_csv("good.csv", panda, q=q, v=v, a=a)
-    write_csv("bad.csv", panda, q=q, v=np.where(np.arange(42).reshape(6, 7) == 8, np.nan, v), a=a)
-    write_csv("other.csv", kt.load("ur5"), t=np.arange(6), q=q[:, :6])
-    write_csv("short.csv", panda, t=np.arange(6), q=q)
-    write_csv("back.csv", panda, t=[*range(4), *range(1, 17)], q=np.tile(q[0], (20, 1)))
-    before = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
-    code, out, err = cli("panda", *arguments)
-    assert (code, out) == (1, "")
-    assert message in err
-    assert err.count("\n") == 1
-    assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == before
-
-
-def test_a_quaternion_of_zeros_is_an_error_that_names_the_sample(cli, tmp_path):
-    robot = kt.load("go2")
-    q, v, a = robot.random_state(seed=1, size=6)
-    q[3, 3:7] = 0
-    np.savez("in.npz", q=q, v=v, a=a)
-    code, _, err = cli("go2", "in.npz", "-o", "out.csv")
-    assert code == 1
-    assert "the torques of sample 4 are not finite: a quaternion is zero" in err
-    assert [file.name for file in tmp_path.iterdir()] == ["in.npz"]
-
-
-@pytest.mark.parametrize(
-    "arguments", [("panda", "--window", 4), ("panda", "--rate", 0), ("panda", "--duration", "nan"), ()]
-)
-def test_wrong_usage_is_code_2(cli, arguments):
-    assert cli(*arguments)[0] == 2
-
-
-def test_a_seed_below_zero_is_told_what_it_must_be(cli):
-    code, _, err = cli("panda", "--seed", -1)
-    assert code == 2
-    assert "--seed: -1 is out of range, it must be an integer ≥ 0" in err
-
-
-@pytest.mark.parametrize(
     "arguments",
     [
         ("panda", "-o", "out.csv", "in.csv"),
@@ -317,22 +256,6 @@ def test_standard_input_may_come_last(panda):
     text = "\n".join(",".join(map(repr, row)) for row in np.hstack([q, v, a]).tolist())
     done = subprocess.run([*PROGRAM, "panda", "-o", "-", "-"], input=text, capture_output=True, text=True, check=True)
     assert done.stdout.count("\n") == 3
-
-
-@pytest.mark.parametrize("rest", [("--what", "in.csv"), ("-o", "out.csv", "a.csv", "b.csv"), ("a.csv", "-q", "b.csv")])
-def test_what_is_left_over_is_wrong_usage(cli, rest):
-    code, out, err = cli("panda", *rest)
-    assert (code, out) == (2, "")
-    assert "unrecognized arguments: " in err
-
-
-@pytest.mark.parametrize(
-    "options", [("--duration", 1e9), ("--rate", 1e9), ("--duration", 1e308, "--rate", 1e308), ("--duration", 1e5)]
-)
-def test_a_motion_that_is_too_long_to_make_is_an_error(cli, options):
-    code, out, err = cli("g1", *options)
-    assert (code, out) == (1, "")
-    assert "samples: at most 934579 can be made for g1; give a smaller --duration or --rate" in err
 
 
 def test_out_of_memory_is_one_line(cli, monkeypatch):

@@ -5,38 +5,25 @@ from __future__ import annotations
 import json
 import re
 from argparse import Namespace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import kinetree as kt
+from helpers.cli import SWING
 from kinetree.cli import main
 from kinetree.cli.commands import simulate
 from kinetree.cli.program import parse_arguments
 from kinetree.integrators import OWN
 
-ARM = """<robot name="arm"><link name="base"/>
-<link name="upper"><inertial><origin xyz="0 0 -0.5"/><mass value="1"/>
-<inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial></link>
-<joint name="swing" type="revolute"><parent link="base"/><child link="upper"/><axis xyz="0 1 0"/>
-<dynamics damping="0.1"/><limit lower="-2" upper="2" effort="3" velocity="5"/></joint></robot>"""
-
 
 @pytest.fixture
-def cli(capsys, tmp_path, monkeypatch):
-    """Run ``kinetree simulate arm.urdf`` in an empty directory: exit code, standard output, standard error."""
-    monkeypatch.chdir(tmp_path)
-    Path("arm.urdf").write_text(ARM)
-
-    def run(*arguments):
-        try:
-            code = main(["simulate", "arm.urdf", *map(str, arguments)])
-        except SystemExit as leave:
-            code = leave.code
-        return code, *capsys.readouterr()
-
-    return run
+def cli(kinetree):
+    """Run ``kinetree simulate arm.urdf`` where there is a pendulum in this file."""
+    Path("arm.urdf").write_text(SWING)
+    return partial(kinetree, "simulate", "arm.urdf")
 
 
 @pytest.mark.parametrize("suffix", ["csv", "npz", "parquet"])
@@ -156,50 +143,6 @@ def test_limits_and_tolerances(cli):
 
 def test_the_help_names_all_integrators(cli):
     assert ", ".join(OWN) in " ".join(cli("--help")[1].split())
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--rtol", 1e-4], "--rtol is for --integrator tsitouras"),
-        (["--q", 1, 2], r"--q takes 1 numbers \(swing\); 2 were given"),
-        (["--v", "fast"], "--v: could not convert string to float: 'fast'"),
-        (["--q", "raedy"], "no configuration 'raedy'"),
-        (["--q=-1,nan"], "--q takes 1 numbers"),
-        (["--q", 1, "--random"], "--q and --random both say where it begins"),
-        (["--seed", 1], "--seed is for --random"),
-        (["--quiet", "--json"], "--quiet leaves nothing for --json"),
-        (["--dt", 0.3], "--duration 1 is 3.33333333 steps of --dt 0.3"),
-        (["--duration", 2000.0004], r"--duration 2000 is 2000000.4 steps of --dt 0.001"),
-        (["--dt", 1e-12], r"1e\+12 steps of --dt 1e-12, 278 hours .* at most 1e\+09 are done: take a larger --dt"),
-        (["--duration", 1e5, "--record-every", 1], "samples would be kept, at most"),
-        (["--integrator", "rk5"], "no integrator 'rk5'"),
-        (["-o", "fall.mat"], r"end it in \.csv or \.npz or \.parquet"),
-        (["--plot", "fall.gif"], r"end it in \.png or \.svg or \.pdf"),
-        (["--animate", "fall.png"], r"end it in \.gif or \.mp4"),
-    ],
-)
-def test_what_cannot_be_done(cli, arguments, message):
-    code, out, err = cli(*arguments)
-    assert (code, out) == (1, "")
-    assert re.search(message, err), err
-    assert sorted(path.name for path in Path().iterdir()) == ["arm.urdf"]
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["--friction"],
-        ["--tau", 1, "--hold"],
-        ["--hold", "5"],
-        ["--dt", 0],
-        ["--duration", "long"],
-        ["--gravity", 0, 0],
-        ["--gravity"],
-    ],
-)
-def test_wrong_usage(cli, arguments):
-    assert cli(*arguments)[0] == 2
 
 
 @pytest.mark.parametrize("suffix", ["csv", "npz"])
