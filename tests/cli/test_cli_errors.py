@@ -125,7 +125,6 @@ WRONG: dict[str, list[tuple[str, int, str]]] = {
         ("a.npz --motor-constants ankle", 1, "no joint 'ankle'"),
         ("a.npz --standing 1e9 --cutoff 20", 1, "every joint is slower than standing"),
         ("a.npz --validate ./a.npz", 1, "motion 2 is motion 1 once more"),
-        ("a.npz --stream", 1, "there is no --stream; here it is --block"),
         ("none.npz", 1, "none.npz: No such file"),
         ("", 2, "the following arguments are required: LOG"),
     ],
