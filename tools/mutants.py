@@ -58,7 +58,7 @@ TESTS = {
     "model": "algorithms/test_limit_forces.py algorithms/test_mimic.py",
     "motions": "logs drawing simulation/test_recording.py",
     "passes": "graph/test_verify.py golden",
-    "robot": "test_robot.py model constraints/test_mechanism.py constraints/test_mobility.py runtime"
+    "robot": "test_robot.py model constraints/test_mechanism.py runtime"
     " cli/test_cli_info.py identification/test_identify_mechanisms.py algorithms",
     "scalars": "constraints/test_constrained_dynamics.py constraints/test_inverse_dynamics.py",
     "spatial": "test_modern_robotics.py formats/test_screws.py joints inverse_kinematics model",

@@ -58,46 +58,36 @@ def matrices(model: ConstrainedModel, q: Array, v: Array) -> tuple[Array, Array,
     return M, J, gamma
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_accelerations_obey_newton_and_all_constraints(seed: int) -> None:
+HOLDING = {
+    ends: constrained(held := made("weld", TREE, Q, ends), [CONTACTS[0], *held.constraints, *CONTACTS[1:]])
+    for ends in ("world", "ancestor", "cousin")
+}
+"""The weld is on another branch than the contacts, or where they push what it holds."""
+
+
+@pytest.mark.parametrize(
+    ("ends", "seed", "solver"),
+    [("world", 0, "auto"), ("world", 1, "pgs"), ("world", 2, "admm"), ("ancestor", 0, "auto"), ("cousin", 0, "auto")],
+)
+def test_accelerations_obey_newton_and_all_constraints(ends: str, seed: int, solver: str) -> None:
+    model = HOLDING[ends]
     q, v, tau = states(MODEL, seed)
-    a, f, iterations, primal, dual, work = contact_dynamics(MODEL, *lists(q, v, tau), contacts=to(1e-10))
-    M, J, gamma = matrices(MODEL, q, v)
-    free = np.array(aba(MODEL, *lists(q, v, tau)))
+    v = v if ends == "world" else 0.0 * v
+    a, f, iterations, primal, dual, work = contact_dynamics(model, *lists(q, v, tau), contacts=to(1e-10, solver))
+    M, J, gamma = matrices(model, q, v)
+    free = np.array(aba(model, *lists(q, v, tau)))
     near(M @ (np.array(a) - free), J.T @ f, 1e-9)
     motion = J @ a + gamma
     held = np.setdiff1d(np.arange(len(f)), ON_CONTACTS)
-    np.testing.assert_allclose(motion[held], 0.0, atol=1e-9 * np.abs(gamma).max())
+    np.testing.assert_allclose(motion[held], 0.0, atol=1e-9 * max(np.abs(gamma).max(), np.abs(a).max()))
     force = np.array(f)[ON_CONTACTS]
     errors = law_errors(np.zeros((9, 9)), motion[ON_CONTACTS], force, FRICTION, np.zeros(0))
     assert errors[0] <= 1e-12 * np.abs(force).max()
     assert max(errors[1:]) <= 1e-7 * np.abs(free).max() * max(np.abs(force).max(), 1.0)
     assert 0.0 < iterations < 1000.0
     assert max(primal, dual, work) < 1e-6
-
-
-@pytest.mark.parametrize("ends", ["ancestor", "cousin"])
-def test_a_weld_answers_the_forces_of_contacts(ends: str) -> None:
-    """Where contacts push what it holds (`MODEL` has its weld on another branch)."""
-    held = made("weld", TREE, Q, ends)
-    model = constrained(held, [CONTACTS[0], *held.constraints, CONTACTS[1], CONTACTS[2]])
-    v, tau = np.zeros(model.nv), states(MODEL, 0)[2]
-    a, f, *_ = contact_dynamics(model, *lists(Q, v, tau), contacts=to(1e-10))
-    M, J, gamma = matrices(model, Q, v)
-    near(M @ (np.array(a) - np.array(aba(model, *lists(Q, v, tau)))), J.T @ f, 1e-9)
-    np.testing.assert_allclose((J @ a + gamma)[3:9], 0.0, atol=1e-9 * np.abs(a).max())
-    bilateral = np.linalg.solve(
-        J[3:9] @ np.linalg.solve(M, J[3:9].T), -J[3:9] @ np.array(aba(model, *lists(Q, v, tau)))
-    )
-    assert np.abs(np.array(f)[3:9] - bilateral).max() > 0.1 * np.abs(bilateral).max(), "it answers nothing"
-
-
-@pytest.mark.parametrize("solver", ["pgs", "admm"])
-def test_every_solver_has_the_same_motion(solver: str) -> None:
-    q, v, tau = states(MODEL, 1)
-    a = contact_dynamics(MODEL, *lists(q, v, tau), contacts=to(1e-11))[0]
-    other = contact_dynamics(MODEL, *lists(q, v, tau), contacts=to(1e-11, solver))[0]
-    near(other, a, 1e-8)
+    alone = np.linalg.solve(J[held] @ np.linalg.solve(M, J[held].T), -J[held] @ free)
+    assert (np.abs(np.array(f)[held] - alone).max() > 0.1 * np.abs(alone).max()) or ends == "world"
 
 
 def test_a_weld_twice_changes_nothing() -> None:
@@ -240,17 +230,6 @@ def test_what_slides_is_braked_against_its_velocity(block: kt.Mechanism) -> None
     free = block.contact_dynamics(q, v, np.zeros(6), contacts=to(1e-10))
     assert not free.f.any()
     np.testing.assert_allclose(free.a[:, 3:], np.broadcast_to(pull, (7, 3)), atol=1e-9)
-
-
-def test_nan_in_one_state_of_a_block_stays_there(block: kt.Mechanism) -> None:
-    v = np.random.default_rng(0).normal(size=(11, 6))
-    q = block.tree.neutral()
-    right = block.contact_impulse(q, v)
-    v[4, 2] = np.nan
-    wrong = block.contact_impulse(q, v)
-    assert np.isnan(wrong.v_next[4]).all()
-    others = np.arange(11) != 4
-    assert all(same_bits(x[others], y[others]) for x, y in zip(right, wrong, strict=True))
 
 
 def test_friction_is_no_matter_where_contacts_stick() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 import pytest
@@ -84,16 +83,6 @@ def test_what_is_switched_off_is_not_the_measure_of_what_has_penetrated() -> Non
     assert lowest > -1e-9
 
 
-@pytest.mark.parametrize("speed", [150.0, -150.0])
-def test_no_stop_is_passed_in_one_step(speed: float) -> None:
-    """From the half of its range that is behind, too."""
-    car = kt.Mechanism(slider(lower=-0.1, upper=0.1), [kt.Contact("car", height=-9.0)]).model
-    q = [math.copysign(0.01, -speed)]
-    q, v, *_ = contact_step(car, q, [speed], [0.0], 1e-3, limits="position")
-    assert q == pytest.approx([math.copysign(0.1, speed)], abs=1e-12)
-    assert contact_step(car, q, v, [0.0], 1e-3, limits="position")[1] == pytest.approx([0.0], abs=1e-12)
-
-
 @pytest.mark.parametrize("push", [3.0, -3.0, 0.9])
 def test_a_joint_with_friction_slides_to_its_stop_and_stays(push: float) -> None:
     rubbing = slider(lower=-0.1, upper=0.1).with_joint_physics(friction={"slide": 1.0}).with_friction(coulomb=True)
@@ -107,42 +96,6 @@ def test_a_joint_with_friction_slides_to_its_stop_and_stays(push: float) -> None
     assert v == pytest.approx([0.0], abs=1e-12)
     q, v, *_ = contact_step(car, [0.2], [0.0], [19.62], 1e-3, limits="position")  # from beyond it
     assert (q, v) == (pytest.approx([0.1], abs=1e-12), pytest.approx([0.0], abs=1e-12))
-
-
-def test_what_is_moved_out_of_the_ground_stays_within_its_stops() -> None:
-    """Its own velocity takes it there in the same step."""
-    car = kt.Mechanism(slider(lower=-1.0, upper=1e-3), [kt.Contact("car", height=1e-3)]).model
-    q, *_ = contact_step(car, [0.0], [1.0], [0.0], 1e-3, limits="position")
-    assert q == pytest.approx([1e-3], abs=1e-12)
-
-
-def test_a_joint_without_a_range_stays() -> None:
-    car = kt.Mechanism(slider(lower=0.0, upper=0.0), [kt.Contact("car", height=-9.0)]).model
-    q, v = [0.0], [0.0]
-    for _ in range(3):
-        q, v, *_ = contact_step(car, q, v, [0.0], 1e-3, limits="position")
-        assert abs(q[0]) < 1e-15
-        assert abs(v[0]) < 1e-15
-
-
-def test_a_torque_bound_that_makes_no_sense_is_nan() -> None:
-    model = point_mass().model
-    still = [0.0] * 3
-    for wrong in (-1.0, math.nan):
-        tau, *_ = contact_inverse_dynamics(model, still, still, still, tau_max=[wrong] * 3)
-        assert np.isnan(tau).all()
-
-
-def test_no_slots_are_no_contacts_that_stick() -> None:
-    model = kt.Mechanism(slider(), [kt.Weld("car")]).model
-    assert step(model, [0.0], [0.0], [5.0], 1e-3, contacts=Given(slots=[]))[0] == pytest.approx([0.0])
-
-
-@pytest.mark.parametrize("point", [(0, 0), "abc", None])
-def test_the_middle_of_a_shape_is_a_point(point: Any) -> None:
-    with pytest.raises(ArgumentError, match="the point of contact 'box_a' is"):
-        kt.box_contacts("a", (1.0, 2.0, 3.0), point=point)
-    assert len(kt.box_contacts("a", (x for x in (1.0, 2.0, 3.0)))) == 8
 
 
 # -- rebound and friction together: impulses never add energy, where Newton's law of restitution alone would -----------
@@ -233,10 +186,36 @@ def test_a_loop_moves_alike_without_contacts_with_one_far_away_and_with_one_that
                 assert np.allclose(x, y[: len(x)], rtol=1e-12, atol=1e-12)
 
 
-def test_any_time_above_nought_is_a_step() -> None:
-    mech = kt.Mechanism(slider(), [kt.Contact("car")])
+@pytest.mark.parametrize(
+    ("limits", "height", "q", "v", "end"),
+    [
+        ((-0.1, 0.1), -9.0, -0.01, 150.0, 0.1),  # no stop is passed in one step, from its other half too
+        ((-0.1, 0.1), -9.0, 0.01, -150.0, -0.1),
+        ((-1.0, 1e-3), 1e-3, 0.0, 1.0, 1e-3),  # the ground moves it out, and its velocity to the same place
+        ((0.0, 0.0), -9.0, 0.0, 0.0, 0.0),  # there is no range
+    ],
+)
+def test_stops_hold(limits: tuple[float, float], height: float, q: float, v: float, end: float) -> None:
+    car = kt.Mechanism(slider(lower=limits[0], upper=limits[1]), [kt.Contact("car", height=height)]).model
+    at, after, *_ = contact_step(car, [q], [v], [0.0], 1e-3, limits="position")
+    assert at == pytest.approx([end], abs=1e-12)
+    if height < 0.0:
+        at, after, *_ = contact_step(car, at, after, [0.0], 1e-3, limits="position")
+        assert after == pytest.approx([0.0], abs=1e-12)
+
+
+def test_odd_calls() -> None:
+    still, mech = [0.0] * 3, kt.Mechanism(slider(), [kt.Contact("car")])
+    for wrong in (-1.0, math.nan):
+        assert np.isnan(contact_inverse_dynamics(point_mass().model, still, still, still, tau_max=[wrong] * 3)[0]).all()
+    welded = kt.Mechanism(slider(), [kt.Weld("car")]).model
+    assert step(welded, [0.0], [0.0], [5.0], 1e-3, contacts=Given(slots=[]))[0] == pytest.approx([0.0])
     for dt in (math.ulp(0.0), 1e-20):
         assert mech.contact_step([1.0], [0.5], [0.0], dt).q == pytest.approx([1.0])
     for dt in (0.0, -1e-3, math.inf):
         with pytest.raises(ArgumentError, match=r"dt .*must be a positive number"):
             mech.contact_step([1.0], [0.5], [0.0], dt)
+    for point in ((0, 0), "abc", None):
+        with pytest.raises(ArgumentError, match="the point of contact 'box_a' is"):
+            kt.box_contacts("a", (1.0, 2.0, 3.0), point=point)  # type: ignore[arg-type]
+    assert len(kt.box_contacts("a", (x for x in (1.0, 2.0, 3.0)))) == 8

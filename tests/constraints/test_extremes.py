@@ -37,9 +37,8 @@ def test_heavy_and_light_linkages_in_one_tree_move_as_each_alone(ratio: float) -
     np.testing.assert_allclose(found[5:, 5:], inertia / ratio, rtol=1e-11)
 
 
-@pytest.fixture(scope="module")
-def arm() -> kt.Mechanism:
-    """Return two links with a rod from the first joint's axis to the first link: it holds nothing."""
+def test_rows_that_are_nothing_but_rounding_do_nothing() -> None:
+    """Two links with a rod from the first joint's axis to the first link: it holds nothing."""
     b = kt.ModelBuilder("arm")
     b.add_link("ground")
     for name in ("upper", "lower"):
@@ -48,18 +47,15 @@ def arm() -> kt.Mechanism:
     b.add_joint("elbow", parent="upper", child="lower", joint=HINGE, placement=at(1.0))
     b.add_frame("pivot", link="ground", placement=at(0.3, 0.1, 0.7))
     b.add_frame("middle", link="upper", placement=at(0.6, 0.0, 0.3))
-    return kt.Mechanism(kt.Robot(b.build()), [kt.Rod("middle", "pivot", length=np.hypot(0.6, 0.3))], actuated=["elbow"])
-
-
-def test_rows_that_are_nothing_but_rounding_do_nothing(arm: kt.Mechanism) -> None:
+    rod = kt.Rod("middle", "pivot", length=np.hypot(0.6, 0.3))
+    arm = kt.Mechanism(kt.Robot(b.build()), [rod], actuated=["elbow"])
     model, q, v = arm.model, [0.4, 0.2], [1.0, 0.5]
     assert 0.0 < np.abs(np.array(rows.constraint_jacobian(model, q), dtype=float)).max() < 1e-15
     a, f = dynamics.forward_dynamics(model, q, v, [0.0, 0.0])
     np.testing.assert_allclose(a, arm.tree.forward_dynamics(q, v, [0.0, 0.0]), rtol=1e-12)
-    assert abs(f[0]) < 1e-6
-    tau, f, missing = inverse.inverse_dynamics(model, q, v, [0.0, 0.0])
+    tau, g, missing = inverse.inverse_dynamics(model, q, v, [0.0, 0.0])
     np.testing.assert_allclose([missing[0], tau[1]], arm.tree.bias_forces(q, v), rtol=1e-12)
-    assert abs(f[0]) < 1e-6
+    assert max(abs(f[0]), abs(g[0])) < 1e-6
     assert dynamics.project_velocity(model, q, v) == pytest.approx(v)
     assert abs(rows.constraint_inertia(model, q)[0][0]) < 1e-9
     found = arm.mobility(q)
@@ -124,7 +120,6 @@ def ball() -> Any:
 
 @pytest.mark.parametrize(("active", "acts"), [(2.0, 1.0), (0.6, 1.0), (0.4, 0.0)])
 def test_a_contact_acts_where_active_is_above_one_half(ball: Any, active: float, acts: float) -> None:
-    """In steps and in distributions of forces too, where it once was a factor of rows, impulses and least forces."""
     model, q, v = ball
     one, other = (
         steps.contact_step(model, q, v, [0.0] * 6, 1e-3, contacts=Given(active=[x, 1.0])) for x in (active, acts)

@@ -8,15 +8,14 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from helpers.constraints import MAKERS, arms, doubled, made, near, several
+from helpers.constraints import MAKERS, arms, doubled, made, near, pose, several
 from helpers.exact_trees import exact_tree
 from helpers.frames import times
 from helpers.mechanisms import Closed, bricard, delta, five_bar_leg, four_bar, n_four_bar, slider_crank, stewart
 from helpers.trees import STEP, Array, columns, moved, page, random_states, random_tree, stacked
 from kinetree import ContactInputs as Given
-from kinetree.algorithms import aba, crba, rnea
+from kinetree.algorithms import crba, rnea
 from kinetree.algorithms.dynamics.aba import hybrid_dynamics as tree_hybrid
-from kinetree.algorithms.kinematics.frames import frame_placement
 from kinetree.algorithms.quantities import mechanical_energy
 from kinetree.constraints.builder import constrained
 from kinetree.constraints.model import ConstrainedModel
@@ -59,7 +58,6 @@ RANDOM = {
     for count in (0, 2, 5, 12)
 }
 CASES = {**RANDOM, **{f"{name}, twice": doubled(RANDOM[name]) for name in ("weld-tree-5", "weld-tree-12")}}
-
 every = pytest.mark.parametrize("model", CASES.values(), ids=list(CASES))
 
 
@@ -111,14 +109,12 @@ def test_what_is_switched_off_bears_nothing() -> None:
     np.testing.assert_array_equal(tau + missing, page(rnea, both, q, v, a))
 
 
-# -- mechanisms that move ---------------------------------------------------------------------------------------------
-
-
 def driven(closed: Closed, joints: list[str]) -> Closed:
     """Return the mechanism with these joints driven."""
     return Closed(kt.Mechanism(closed.mech.tree, closed.mech.constraints, actuated=joints), closed.q)
 
 
+SIDES = ("left", "right")
 SLIDES = [f"slide{k}" for k in range(6)]
 HIPS = ["front_hip", "back_hip"]
 MOVING = {
@@ -150,7 +146,7 @@ def motion(case: Closed) -> tuple[ConstrainedModel, Array, Array, Array]:
 
 
 @mechanisms
-def test_forward_dynamics_of_inverse_dynamics_is_the_identity(case: Closed) -> None:
+def test_inverse_forward_and_hybrid_dynamics_agree_and_constraints_do_no_work(case: Closed) -> None:
     model, q, v, a = motion(case)
     tau, f, missing = several(inverse_dynamics, model, q, v, a)
     np.testing.assert_allclose(missing, 0.0, atol=1e-11 * np.abs(tau).max())
@@ -158,60 +154,17 @@ def test_forward_dynamics_of_inverse_dynamics_is_the_identity(case: Closed) -> N
     near(again, a, 1e-12)
     if len(model.actuated) == model.nindependent:  # as many as freedoms: f is that of forward dynamics
         near(f, forces, 1e-10)
-
-
-@mechanisms
-def test_what_the_joints_do_is_the_energy_that_comes(case: Closed) -> None:
-    """Ideal constraints do no work."""
-    model, q, v, a = motion(case)
-    tau, _, _ = several(inverse_dynamics, model, q, v, a)
     ahead = page(mechanical_energy, model, moved(model, q, 1j * STEP * v), v + 1j * STEP * a)
     power = np.sum(tau * v, axis=1)
     np.testing.assert_allclose(power, ahead.imag / STEP, rtol=0.0, atol=1e-11 * np.abs(tau * v).sum())
-
-
-def test_the_least_torque_of_two_motors_on_one_crank() -> None:
-    model, q, v, a = motion(MOVING["four-bar by two"])
-    by_force, by_torque = (several(inverse_dynamics, model, q, v, a, least=x)[0] for x in ("force", "torque"))
-    np.testing.assert_allclose(
-        *(several(forward_dynamics, model, q, v, x)[0] for x in (by_force, by_torque)), rtol=1e-11
-    )
-    along = page(complete_velocity, model, q, np.ones((N, 1)))  # τ·v is given, so that the least τ is parallel to v
-    parallel = along * (np.arange(3) != 1)  # the elbow has no motor
-    size = np.sum(by_torque * parallel, axis=1) / np.sum(parallel * parallel, axis=1)
-    np.testing.assert_allclose(by_torque, size[:, None] * parallel, rtol=0.0, atol=1e-11 * np.abs(by_torque).max())
-    assert (np.linalg.norm(by_torque, axis=1) < np.linalg.norm(by_force, axis=1)).all()
-
-
-def test_the_torque_of_a_slider_crank_in_closed_form() -> None:
-    """Without masses of crank and rod, τ θ̇ = m ẍ ẋ, with x = r cos θ + √(l² − r² sin² θ)."""
-    r, l, m = 0.3, 1.0, 3.0
-    case = driven(slider_crank(r, l, motor=-0.7, masses=(0.0, 0.0, m)), ["motor"])
-    model, q, v, a = motion(case)
-    t, w, dw = (x[:, 0] for x in (q, v, a))
-    root = np.sqrt(l**2 - (r * np.sin(t)) ** 2)
-    dx = -r * np.sin(t) - r**2 * np.sin(2 * t) / (2 * root)
-    ddx = -r * np.cos(t) - r**2 * np.cos(2 * t) / root - (r**2 * np.sin(2 * t)) ** 2 / (4 * root**3)
-    tau, _, _ = several(inverse_dynamics, model, q, v, a)
-    np.testing.assert_allclose(tau[:, 0], m * (ddx * w**2 + dx * dw) * dx, rtol=1e-11)
-
-
-# -- hybrid dynamics --------------------------------------------------------------------------------------------------
-
-
-@mechanisms
-def test_hybrid_dynamics_takes_the_motion_and_gives_the_force(case: Closed) -> None:
-    model, q, v, a = motion(case)
-    tau, _, _ = several(inverse_dynamics, model, q, v, a)
-    forward, forces = several(forward_dynamics, model, q, v, tau)
     some = case.mech.actuated[:1]
     known = [k for body in model.leading if body.joint_name in some for k in body.v_index]
     given = np.where(np.isin(np.arange(model.nv), known), a, np.nan)  # what is not given is not read
     driving = np.where(np.isin(np.arange(model.nv), known), np.nan, tau)
-    a_out, tau_out, f = several(hybrid_dynamics, model, q, v, given, driving, prescribed=some)
-    np.testing.assert_allclose(a_out, forward, rtol=0.0, atol=1e-11 * np.abs(a).max())
+    a_out, tau_out, f_out = several(hybrid_dynamics, model, q, v, given, driving, prescribed=some)
+    near(a_out, a, 1e-11)
     near(tau_out, tau, 1e-10)
-    np.testing.assert_allclose(f, forces, rtol=0.0, atol=1e-9 * np.abs(tau).max())
+    np.testing.assert_allclose(f_out, forces, rtol=0.0, atol=1e-9 * np.abs(tau).max())
 
 
 def test_hybrid_dynamics_without_prescribed_joints_or_without_constraints() -> None:
@@ -235,9 +188,6 @@ def test_prescribed_joints_that_depend_on_each_other_are_refused() -> None:
         mech.hybrid_dynamics(q, zero, zero, zero, prescribed=["motor", "pivot"])
     loose = mech.hybrid_dynamics(q, zero, zero, zero, contacts=Given(active=[0]), prescribed=["motor", "pivot"])
     assert loose.a[[0, 2]].tolist() == [0.0, 0.0]
-
-
-# -- anchors that move ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", ["weld", "wheel", "gear"])
@@ -277,37 +227,23 @@ def test_a_mechanism_on_an_anchor_that_moves() -> None:
     near(stacked(again, (N,)), a, 1e-11)
 
 
-def test_with_all_constraints_off_only_the_tree_is_left() -> None:
-    model = RANDOM["weld-tree-2"]
-    q, v, a = states(model)
-    tau = page(rnea, model, q, v, a)
-    got = several(hybrid_dynamics, model, q, v, a, tau, contacts=Given(active=np.zeros(1)))[0]
-    np.testing.assert_allclose(got, page(aba, model, q, v, tau), rtol=0.0, atol=1e-11)
-
-
-# -- robots on their feet ---------------------------------------------------------------------------------------------
-
-
 def test_a_humanoid_on_two_feet() -> None:
-    """Inverse dynamics is exact, at no more than 1.6 times the operations of the tree's."""
+    """Inverse dynamics is exact, at no more than 1.6 times the operations of the tree's; torques are chosen."""
     robot = kt.load("g1")
-    q, v, _ = robot.random_state(seed=1)
-    ankles = ("left_ankle_roll_link", "right_ankle_roll_link")
-    places = [np.array(page(frame_placement, robot.model, q[None], frame=ankle)[0]) for ankle in ankles]
-    mech = kt.Mechanism(robot, [kt.Weld(a, placement=T) for a, T in zip(ankles, places, strict=True)])
+    q, v, _ = (x.tolist() for x in robot.random_state(seed=1))
+    places = {f"{side}_ankle_roll_link": pose(robot.model, np.array(q), f"{side}_ankle_roll_link") for side in SIDES}
+    mech = kt.Mechanism(robot, [kt.Weld(ankle, placement=T) for ankle, T in places.items()])
     assert sum(mech.inverse_dynamics.op_count.values()) <= 1.6 * sum(robot.inverse_dynamics.op_count.values())
     model, rng = mech.model, np.random.default_rng(0)
-    v = np.array(project_velocity(model, q.tolist(), v.tolist()))
+    v = project_velocity(model, q, v)
     tau = np.where(np.arange(model.nv) < 6, 0.0, rng.normal(size=model.nv, scale=20.0))
-    a, _ = forward_dynamics(model, q.tolist(), v.tolist(), tau.tolist())
-    driving, _, missing = inverse_dynamics(model, q.tolist(), v.tolist(), a)
-    np.testing.assert_allclose(missing, 0.0, atol=1e-11)
-    spared = inverse_dynamics(model, q.tolist(), v.tolist(), a, least="torque")
-    assert np.linalg.norm(spared[0]) < min(np.linalg.norm(x) for x in (driving, tau))
-    np.testing.assert_allclose(spared[2], 0.0, atol=1e-11)  # 4e-10 without the last correction
-    assert np.linalg.norm(driving) != pytest.approx(np.linalg.norm(tau), rel=1e-3)  # there is a choice
-    again, _ = forward_dynamics(model, q.tolist(), v.tolist(), driving)
-    near(again, a, 1e-12)
+    a, _ = forward_dynamics(model, q, v, tau.tolist())
+    driving, _, missing = inverse_dynamics(model, q, v, a)
+    spared, _, missing_too = inverse_dynamics(model, q, v, a, least="torque")
+    np.testing.assert_allclose([missing, missing_too], 0.0, atol=1e-11)  # 4e-10 without the last correction
+    assert np.linalg.norm(spared) < min(np.linalg.norm(x) for x in (driving, tau))
+    assert np.linalg.norm(driving) != pytest.approx(np.linalg.norm(tau), rel=1e-3)
+    near(forward_dynamics(model, q, v, driving)[0], np.array(a), 1e-12)
 
 
 def test_with_two_feet_in_the_air_a_quadruped_misses_one_moment() -> None:

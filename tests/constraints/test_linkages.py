@@ -13,17 +13,12 @@ from helpers.constraints import arms, by_null_space, near
 from helpers.mechanisms import (
     FIGURES,
     Closed,
-    bricard,
     delta,
-    five_bar_leg,
     four_bar,
-    n_four_bar,
     slider_crank,
     stewart,
 )
 from helpers.pinocchio_oracle import build, constrained_dynamics
-from kinetree.algorithms.dynamics.crba import crba
-from kinetree.algorithms.dynamics.rnea import bias_forces
 from kinetree.constraints.pages.assembly import assemble
 from kinetree.constraints.pages.dynamics import forward_dynamics, project_velocity
 from kinetree.constraints.pages.reduced import complete_velocity
@@ -151,24 +146,6 @@ def test_a_stewart_platform_against_pinocchio_and_the_null_space_method() -> Non
     other = build(case.mech.tree.model)
     theirs, _ = constrained_dynamics(other, pin.ContactType.CONTACT_3D, loops, case.q, v, tau)
     np.testing.assert_allclose(a, theirs, rtol=0.0, atol=1e-9 * np.abs(expected).max())
-
-
-@pytest.mark.parametrize(
-    ("make", "moves"),
-    [(bricard, True), (five_bar_leg, True), (n_four_bar, True), (lambda: n_four_bar(motor=0.0), False)],
-)
-def test_redundant_rows_give_the_acceleration_and_the_least_forces(make: Any, moves: bool) -> None:
-    """Bricard's hinge has five rows of rank four, planar loops one of rank two; bars in a line lose more at rest."""
-    case = make()
-    v = admissible(case) if moves else np.zeros(case.mech.nv)
-    tau = np.random.default_rng(1).normal(size=case.mech.nv, scale=10.0)
-    a, f = dynamics(case, v, tau)
-    expected, forces = by_null_space(case.mech.model, case.q, v, tau)
-    near(a, expected, 1e-10)
-    near(f, forces, 1e-10)
-    M, h = np.array(crba(case.mech.model, case.q.tolist())), bias_forces(case.mech.model, case.q.tolist(), v.tolist())
-    power = v @ (M @ a + h - tau)  # of the constraints: ideal ones do no work
-    assert abs(power) < 1e-11 * np.abs(forces).max() * np.linalg.norm(v) + 1e-30
 
 
 @pytest.mark.parametrize("askew", [0.0, 1e-10, 1e-8])

@@ -1,8 +1,9 @@
-"""`Mechanism`: what users hold; its compiled functions, and what it says of input that makes no sense."""
+"""`Mechanism`: what users hold, its compiled functions, what it leaves free, and what it says of wrong input."""
 
 from __future__ import annotations
 
 import copy
+import io
 import math
 import pickle
 from collections.abc import Callable
@@ -12,16 +13,19 @@ from typing import Any
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 import kinetree as kt
 from helpers.contact_robots import rolling
 from helpers.kernels import same_bits
-from helpers.mechanisms import HINGE, four_bar
+from helpers.mechanisms import HINGE, Closed, bricard, delta, five_bar_leg, four_bar, n_four_bar, slider_crank, stewart
 from kinetree import ContactInputs as Given
 from kinetree.constraints.types import Row
 from kinetree.errors import ArgumentError
 from kinetree.joints import FreeFlyer, Helical, Prismatic, Spherical, Universal
 from kinetree.model import Model
+from kinetree.robot.mechanism_text import facts, print_mechanism
+from kinetree.robot.mobility import pivots
 
 Array = np.ndarray[Any, Any]
 LOOPS = four_bar().mech.constraints
@@ -51,10 +55,13 @@ def test_a_planar_loop_keeps_two_of_its_five_rows(linkage: kt.Mechanism, states:
     assert sum(mobile.op_count.values()) < 60
 
 
-def test_the_same_bits_in_every_batch(linkage: kt.Mechanism, states: tuple[Array, ...]) -> None:
+def test_the_same_bits_in_every_batch_with_nan_in_one_state(linkage: kt.Mechanism, states: tuple[Array, ...]) -> None:
     active = np.random.default_rng(1).integers(0, 2, (21, 2)).astype(float)
-    batch = linkage.forward_dynamics(*states, contacts=Given(active=active))
-    for k in range(0, 21, 5):
+    q = states[0].copy()
+    q[3, 1] = np.nan
+    batch = linkage.forward_dynamics(q, *states[1:], contacts=Given(active=active))
+    assert np.isnan(batch.a[3]).all()
+    for k in (0, 2, 4, 10, 20):
         one = linkage.forward_dynamics(*(x[k] for x in states), contacts=Given(active=active[k]))
         assert all(same_bits(x[k], y) for x, y in zip(batch, one, strict=True))
 
@@ -133,16 +140,6 @@ def test_active_may_be_bools(linkage: kt.Mechanism, states: tuple[Array, ...]) -
         linkage.impulse(*states[:2], contacts=Given(restitution=on))
 
 
-def test_nan_in_one_state_stays_there(linkage: kt.Mechanism, states: tuple[Array, ...]) -> None:
-    q = states[0].copy()
-    q[3, 1] = np.nan
-    right, wrong = linkage.forward_dynamics(*states), linkage.forward_dynamics(q, *states[1:])
-    assert np.isnan(wrong.a[3]).all()
-    others = np.arange(21) != 3
-    assert same_bits(right.a[others], wrong.a[others])
-    assert same_bits(right.f[others], wrong.f[others])
-
-
 def test_float32_with_redundant_rows(states: tuple[Array, ...]) -> None:
     twice = kt.Mechanism(TREE, [*LOOPS, replace(*LOOPS, name="again")])
     right = twice.forward_dynamics(*states)
@@ -173,81 +170,115 @@ def test_a_mechanism_is_a_value(linkage: kt.Mechanism) -> None:
     assert "\n    forward_dynamics : " in (kt.Mechanism.__doc__ or "")
 
 
-def test_what_is_the_trees_is_not_delegated(linkage: kt.Mechanism) -> None:
-    with pytest.raises(AttributeError, match=r"no attribute 'mass_matrix'; its robot has: mech\.tree\.mass_matrix"):
-        linkage.mass_matrix  # noqa: B018  # type: ignore[attr-defined]
-    with pytest.raises(AttributeError, match="did you mean 'forward_dynamics'"):
-        linkage.forward_dynamic  # noqa: B018  # type: ignore[attr-defined]
+def mechanism(*constraints: Any, **given: Any) -> Callable[[], Any]:
+    return lambda: kt.Mechanism(TREE, list(constraints), **given)
 
 
+def gears(joint: str) -> Callable[[], Any]:
+    """Return what makes a gear of the first joint and a follower, or a joint with three coordinates."""
+    b = kt.ModelBuilder("follower")
+    for name in ("base", "a", "b", "c"):
+        b.add_link(name, kt.Inertia.from_com(1.0, (0, 0, 0.1), np.eye(3) * 0.1))
+    b.add_joint("j1", parent="base", child="a", joint=HINGE)
+    b.add_joint("j2", parent="a", child="b", joint=Prismatic((0, 0, 1)), mimic=("j1", 2.0, 0.0))
+    b.add_joint("j3", parent="b", child="c", joint=Spherical())
+    return lambda: kt.Mechanism(kt.Robot(b.build()), [kt.Gear({"j1": 1, joint: 1})])
+
+
+def on(call: Callable[[kt.Mechanism, Array], Any]) -> Callable[[], Any]:
+    """Return a call of the linkage with a gear, and three numbers."""
+    return lambda: call(kt.Mechanism(TREE, [*LOOPS, kt.Gear({"motor": 1, "pivot": -2}, name="gear")]), np.zeros(3))
+
+
+END, START = "coupler_tip", "rocker_tip"
 WRONG: list[tuple[Callable[[], Any], str]] = [
-    (lambda: [kt.Weld("coupler_tp")], "constraint 'weld_coupler_tp': no frame 'coupler_tp', did you mean 'cou"),
-    (lambda: [kt.Rod("coupler_tip", "rocker_tp", 1.0)], "no frame 'rocker_tp', did you mean 'rocker_tip'"),
-    (lambda: [kt.Gear({"motor": 1, "elbw": 1})], "no joint 'elbw', did you mean 'elbow'"),
-    (lambda: [kt.Weld("coupler", "coupler_tip")], "are both fixed to the body 'coupler'"),
-    (lambda: [kt.Weld("ground")], "are both fixed to the world"),
-    (lambda: [kt.Rod("coupler_tip", "rocker_tip", -1.0)], "the length of rod .* is -1.0, it must be a positive"),
-    (lambda: [kt.Rod("coupler_tip", "rocker_tip", np.nan)], "is nan, it must be a positive number"),
-    (lambda: [kt.Contact("coupler_tip", radius=-0.1)], "the radius of contact .* cannot be negative"),
-    (lambda: [kt.Contact("coupler_tip", height=np.inf)], "the height of contact .* give a finite number"),
-    (lambda: [kt.Contact("coupler_tip", normal=(0, 0, 0))], "the normal of contact .* not zero"),
-    (lambda: [kt.Weld("coupler_tip", placement=np.ones((4, 4)))], "the placement of weld .* is not a pose"),
-    (lambda: [kt.Gear({"elbow": 1})], "a gear couples at least two joints"),
-    (lambda: [kt.Gear({"elbow": 1, "motor": 0})], "with factors that are not zero"),
-    (lambda: [kt.Gear({"elbow": 1, "motor": np.nan})], "the factor of 'motor' in a gear is nan"),
-    (lambda: [kt.Gear(["elbow", "motor"])], "the ratios of a gear are given as"),  # type: ignore[arg-type]
-    (lambda: [*LOOPS, *LOOPS], "two constraints are called 'loop_coupler_tip_rocker_tip': .* name="),
-    (lambda: [kt.Loop("coupler_tip", "rocker_tip", Universal())], "a Universal bears .* cut the loop at an"),
-    (lambda: [kt.Loop("coupler_tip", "rocker_tip", Helical((0, 0, 1), 0.1))], "a Helical couples .* cut the"),
-    (lambda: [kt.Loop("coupler_tip", "rocker_tip", FreeFlyer())], "a FreeFlyer bears no force"),
-    (lambda: [kt.Loop("coupler_tip", "rocker_tip", "revolute")], "closes at a joint"),  # type: ignore[arg-type]
-    (lambda: [kt.Gear((("elbow", 1), ("elbow", 2), ("pivot", 1)))], "name a joint twice"),
-    (lambda: [kt.Gear({0: 1, 1: 2})], "the name of a joint is a str; 0 was given"),  # type: ignore[dict-item]
-    (lambda: [kt.Rod(3, None, 1.0)], "the name of a frame is a str; 3 was given"),  # type: ignore[arg-type]
-    (lambda: [kt.Weld("coupler", name=3)], "the name of a constraint is a str; 3 was"),  # type: ignore[arg-type]
-    (lambda: LOOPS[0], "a mechanism takes a sequence of constraints"),
-    (lambda: [], "at least one constraint"),
-    (lambda: ["weld"], "a mechanism takes constraints such as kinetree.Weld; 'weld' was given"),
-    (lambda: [kt.Wheel("coupler", radius=0.0)], "the radius of wheel .* is 0.0, it must be a positive"),
-    (lambda: [kt.Wheel("coupler", radius=1, axis=(0, 0, 0))], "the axis of wheel .* not zero"),
-    (lambda: [kt.Wheel("coupler", radius=1, normal=(0, np.nan, 0))], "the normal of wheel .* finite"),
-    (lambda: [kt.Wheel("coupler", radius=1, height=True)], "the height of wheel .* finite number"),
+    *(
+        ((lambda make=make: mechanism(make())()), message)
+        for make, message in (
+            (lambda: kt.Weld("coupler_tp"), "constraint 'weld_coupler_tp': no frame 'coupler_tp', did you mean 'cou"),
+            (lambda: kt.Rod(END, "rocker_tp", 1.0), "no frame 'rocker_tp', did you mean 'rocker_tip'"),
+            (lambda: kt.Gear({"motor": 1, "elbw": 1}), "no joint 'elbw', did you mean 'elbow'"),
+            (lambda: kt.Weld("coupler", END), "are both fixed to the body 'coupler'"),
+            (lambda: kt.Weld("ground"), "are both fixed to the world"),
+            (lambda: kt.Rod(END, START, -1.0), "the length of rod .* is -1.0, it must be a positive"),
+            (lambda: kt.Rod(END, START, np.nan), "is nan, it must be a positive number"),
+            (lambda: kt.Contact(END, radius=-0.1), "the radius of contact .* cannot be negative"),
+            (lambda: kt.Contact(END, height=np.inf), "the height of contact .* give a finite number"),
+            (lambda: kt.Contact(END, normal=(0, 0, 0)), "the normal of contact .* not zero"),
+            (lambda: kt.Weld(END, placement=np.ones((4, 4))), "the placement of weld .* is not a pose"),
+            (lambda: kt.Gear({"elbow": 1}), "a gear couples at least two joints"),
+            (lambda: kt.Gear({"elbow": 1, "motor": 0}), "with factors that are not zero"),
+            (lambda: kt.Gear({"elbow": 1, "motor": np.nan}), "the factor of 'motor' in a gear is nan"),
+            (lambda: kt.Gear(["elbow", "motor"]), "the ratios of a gear are given as"),  # type: ignore[arg-type]
+            (lambda: kt.Loop(END, START, Universal()), "a Universal bears .* cut the loop at an"),
+            (lambda: kt.Loop(END, START, Helical((0, 0, 1), 0.1)), "a Helical couples .* cut the"),
+            (lambda: kt.Loop(END, START, FreeFlyer()), "a FreeFlyer bears no force"),
+            (lambda: kt.Loop(END, START, "revolute"), "closes at a joint"),  # type: ignore[arg-type]
+            (lambda: kt.Gear((("elbow", 1), ("elbow", 2), ("pivot", 1))), "name a joint twice"),
+            (lambda: kt.Gear({0: 1, 1: 2}), "the name of a joint is a str; 0 was given"),  # type: ignore[dict-item]
+            (lambda: kt.Rod(3, None, 1.0), "the name of a frame is a str; 3 was given"),  # type: ignore[arg-type]
+            (lambda: kt.Weld("coupler", name=3), "the name of a constraint is a str; 3 was"),  # type: ignore[arg-type]
+            (lambda: "weld", "a mechanism takes constraints such as kinetree.Weld; 'weld' was given"),
+            (lambda: kt.Wheel("coupler", radius=0.0), "the radius of wheel .* is 0.0, it must be a positive"),
+            (lambda: kt.Wheel("coupler", radius=1, axis=(0, 0, 0)), "the axis of wheel .* not zero"),
+            (lambda: kt.Wheel("coupler", radius=1, normal=(0, np.nan, 0)), "the normal of wheel .* finite"),
+            (lambda: kt.Wheel("coupler", radius=1, height=True), "the height of wheel .* finite number"),
+        )
+    ),
+    (mechanism(*LOOPS, *LOOPS), "two constraints are called 'loop_coupler_tip_rocker_tip': .* name="),
+    (mechanism(), "at least one constraint"),
+    (lambda: kt.Mechanism(TREE, LOOPS[0]), "a mechanism takes a sequence of constraints"),  # type: ignore[arg-type]
+    *(
+        (mechanism(*LOOPS, **given), message)
+        for given, message in (
+            ({"actuated": ["engine"]}, "actuated: no joint 'engine'"),
+            ({"actuated": ["moter"]}, "actuated: no joint 'moter', did you mean 'motor'"),
+            ({"actuated": ["elbow", "elbow"]}, "actuated: 'elbow' is named twice"),
+            ({"actuated": "elbow"}, "actuated is a sequence of names of joints; 'elbow' was given"),
+            ({"independent": 3}, "independent is a sequence of names of joints; 3 was given"),
+            ({"independent": [3]}, "independent: the name of a joint is a str; 3 was given"),
+            ({"independent": ["elbw"]}, "independent: no joint 'elbw', did you mean 'elbow'"),
+            ({"independent": ["motor", "pivot"]}, "has 2 velocities, .* is 1: take as many, for example motor"),
+            ({"independent": []}, "independent has 0 velocities, and the mobility of this mechanism is 1"),
+            *(({"stabilization": x}, r"stabilization is .* at least 0") for x in (-1.0, np.nan, np.inf, "1", True)),
+        )
+    ),
+    (
+        mechanism(kt.Gear({"motor": 1, "elbow": -2}), independent=["elbow", "motor"]),
+        r"motor, elbow depend on each other .* for example motor, pivot",
+    ),
+    (lambda: kt.Mechanism(TREE.model, LOOPS), r"Mechanism takes a kinetree\.Robot, Model was given"),  # type: ignore[arg-type]
+    (
+        lambda: kt.Mechanism(kt.robot.Robot(TREE.model), LOOPS),  # type: ignore[arg-type]
+        r"takes a kinetree\.Robot, kinetree\.robot\.robot\.Robot was given",
+    ),
+    (lambda: getattr(kt.robot.Robot(TREE.model), "simulate"), r"has no 'simulate': use kinetree\.Robot"),  # noqa: B009
+    (gears("j2"), "'j2' follows another joint"),
+    (gears("j3"), "'j3' must have exactly one coordinate"),
+    (
+        on(lambda m, x: m.forward_dynamics(x, x, x, contacts=Given(active=[1, 0, 1]))),
+        "each of the 2 constraints: loop_coupler_tip_rocker_tip, gear",
+    ),
+    (on(lambda m, x: m.complete_velocity(x, [1.0, 2.0])), "each of the 0 independent velocities"),
+    (
+        on(lambda m, x: m.constraint_forces(x, [1.0])),
+        r"each of the 6 rows: loop_coupler_tip_rocker_tip \[0:5\], gear \[5:6\]",
+    ),
+    (on(lambda m, x: m.compile("delassus")), "no function 'delassus', did you mean 'delassus_matrix'"),
+    (on(lambda m, x: m.mass_matrix), r"no attribute 'mass_matrix'; its robot has: mech\.tree\.mass_matrix"),
+    (on(lambda m, x: m.forward_dynamic), "did you mean 'forward_dynamics'"),
+    (on(lambda m, x: m.mobility(np.zeros((2, 3)))), r"q has shape \(2, 3\), \(3,\) is needed"),
+    (on(lambda m, x: m.mobility([0.0, np.nan, 0.0])), "q holds a number that is not finite"),
+    (on(lambda m, x: m.mobility(x, active=[1])), r"active has shape \(1,\), \(2,\) is needed"),
+    (on(lambda m, x: m.mobility(x, tolerance=-1.0)), "tolerance is -1.0, it must be a positive"),
+    *((on(lambda m, x, a=a: m.mobility(x, active=[1.0, a])), "active holds") for a in (0.5, 2.0, -1.0)),
 ]
 
 
 @pytest.mark.parametrize(("make", "message"), WRONG, ids=[message for _, message in WRONG])
 def test_what_makes_no_sense_is_refused(make: Callable[[], Any], message: str) -> None:
-    with pytest.raises(kt.KinetreeError, match=message):
-        kt.Mechanism(TREE, make())
-
-
-JOINTS: list[tuple[dict[str, Any], str]] = [
-    ({"actuated": ["engine"]}, "actuated: no joint 'engine'"),
-    ({"actuated": ["moter"]}, "actuated: no joint 'moter', did you mean 'motor'"),
-    ({"actuated": ["elbow", "elbow"]}, "actuated: 'elbow' is named twice"),
-    ({"actuated": "elbow"}, "actuated is a sequence of names of joints; 'elbow' was given"),
-    ({"independent": 3}, "independent is a sequence of names of joints; 3 was given"),
-    ({"independent": [3]}, "independent: the name of a joint is a str; 3 was given"),
-    ({"independent": ["elbw"]}, "independent: no joint 'elbw', did you mean 'elbow'"),
-    (
-        {"independent": ["motor", "pivot"]},
-        "independent has 2 velocities, and the mobility of this mechanism is 1: take as many, for example motor",
-    ),
-    ({"independent": []}, "independent has 0 velocities, and the mobility of this mechanism is 1"),
-]
-
-
-@pytest.mark.parametrize(("given", "message"), JOINTS, ids=[message for _, message in JOINTS])
-def test_joints_that_cannot_be_actuated_or_independent_are_refused(given: dict[str, Any], message: str) -> None:
-    with pytest.raises(kt.ArgumentError, match=message):
-        kt.Mechanism(TREE, LOOPS, **given)
-
-
-def test_independent_velocities_that_depend_on_each_other_are_refused() -> None:
-    gear = kt.Gear({"motor": 1, "elbow": -2})
-    assert kt.Mechanism(TREE, [gear]).independent == ("motor", "pivot")
-    with pytest.raises(kt.ArgumentError, match=r"motor, elbow depend on each other .* for example motor, pivot"):
-        kt.Mechanism(TREE, [gear], independent=["elbow", "motor"])
+    with pytest.raises((kt.KinetreeError, AttributeError), match=message):
+        make()
 
 
 def test_constraints_that_cannot_hold_all_at_once() -> None:
@@ -258,48 +289,6 @@ def test_constraints_that_cannot_hold_all_at_once() -> None:
     assert len(apart.independent) == 1
     assert not apart.model.reference.is_closed
     assert kt.Mechanism(long, LOOPS, independent=["elbow", "pivot"]).independent == ("elbow", "pivot")
-
-
-@pytest.mark.parametrize("omega", [-1.0, np.nan, np.inf, "1", True])
-def test_a_stabilization_that_is_none_is_refused(omega: Any) -> None:
-    with pytest.raises(kt.ArgumentError, match=r"stabilization is .* at least 0"):
-        kt.Mechanism(TREE, LOOPS, stabilization=omega)
-
-
-def test_a_mechanism_takes_a_robot() -> None:
-    with pytest.raises(kt.ArgumentError, match=r"Mechanism takes a kinetree\.Robot, Model was given"):
-        kt.Mechanism(TREE.model, LOOPS)  # type: ignore[arg-type]
-    lower = kt.robot.Robot(TREE.model)
-    with pytest.raises(kt.ArgumentError, match=r"takes a kinetree\.Robot, kinetree\.robot\.robot\.Robot was given"):
-        kt.Mechanism(lower, LOOPS)
-    with pytest.raises(AttributeError, match=r"has no 'simulate': use kinetree\.Robot"):
-        getattr(lower, "simulate")  # noqa: B009  (mypy knows too)
-
-
-def test_gears_and_mimic_joints() -> None:
-    b = kt.ModelBuilder("follower")
-    for name in ("base", "a", "b", "c"):
-        b.add_link(name, kt.Inertia.from_com(1.0, (0, 0, 0.1), np.eye(3) * 0.1))
-    b.add_joint("j1", parent="base", child="a", joint=HINGE)
-    b.add_joint("j2", parent="a", child="b", joint=Prismatic((0, 0, 1)), mimic=("j1", 2.0, 0.0))
-    b.add_joint("j3", parent="b", child="c", joint=Spherical())
-    robot = kt.Robot(b.build())
-    with pytest.raises(kt.ModelError, match="'j2' follows another joint"):
-        kt.Mechanism(robot, [kt.Gear({"j1": 1, "j2": 1})])
-    with pytest.raises(kt.ModelError, match="'j3' must have exactly one coordinate"):
-        kt.Mechanism(robot, [kt.Gear({"j1": 1, "j3": 1})])
-
-
-def test_wrong_shapes_name_constraints_and_rows(linkage: kt.Mechanism, states: tuple[Array, ...]) -> None:
-    q, v, tau = (x[0] for x in states)
-    with pytest.raises(kt.ArgumentError, match="each of the 2 constraints: loop_coupler_tip_rocker_tip, gear"):
-        linkage.forward_dynamics(q, v, tau, contacts=Given(active=[1, 0, 1]))
-    with pytest.raises(kt.ArgumentError, match="each of the 0 independent velocities"):
-        linkage.complete_velocity(q, [1.0, 2.0])
-    with pytest.raises(
-        kt.ArgumentError, match=r"each of the 6 rows: loop_coupler_tip_rocker_tip \[0:5\], gear \[5:6\]"
-    ):
-        linkage.constraint_forces(q, [1.0])
 
 
 # -- further inputs, users' functions, constraint types of a user ------------------------------------------------------
@@ -313,15 +302,9 @@ def test_inputs_count_in_functions_of_the_mechanism_and_of_its_tree() -> None:
         return mech.forward_dynamics(q, v, tree.gravity_forces(q)).a
 
     np.testing.assert_allclose(held(q, v, BOX), 0.0, atol=1e-12)
-
-
-def test_functions_by_their_names() -> None:
-    mech, q = four_bar()
-    loaded = kt.Mechanism(mech.tree.attach(BOX, "coupler"), mech.constraints)
+    loaded = kt.Mechanism(tree.attach(BOX, "coupler"), mech.constraints)
     meets = kt.compile(mech, "delassus_matrix", inputs=[kt.payload("coupler", name="load")])
     np.testing.assert_array_equal(meets(q, BOX), loaded.delassus_matrix(q))
-    with pytest.raises(kt.ArgumentError, match="no function 'delassus', did you mean 'delassus_matrix'"):
-        mech.compile("delassus")
 
 
 def hold(factor: float, entries: int = 3) -> type[kt.Constraint]:
@@ -351,3 +334,88 @@ def test_a_users_constraint_of_another_shape_is_told() -> None:
     message = r"constraint 'mine' gives 1 rows with \[2\] entries in J; its size is 1, and nv = 3"
     with pytest.raises(kt.ModelError, match=message):
         mech.forward_dynamics(four_bar().q, np.zeros(3), np.zeros(3))
+
+
+# -- mobility ---------------------------------------------------------------------------------------------------------
+
+CASES: dict[str, tuple[Closed, int, int]] = {
+    "four-bar": (four_bar(), 1, -2),
+    "slider-crank": (slider_crank(), 1, -2),
+    "two four-bars": (n_four_bar(2), 1, -5),
+    "two four-bars in a line": (n_four_bar(2, motor=0.0), 3, -5),
+    "Bricard": (bricard(), 1, 0),
+    "Stewart": (stewart(), 6, 6),
+    "delta": (delta(), 3, 3),
+    "leg": (five_bar_leg(), 2, -1),
+    "floating leg": (five_bar_leg(floating=True), 8, 5),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_freedoms_and_the_choice_of_rows_and_joints(name: str) -> None:
+    """By singular value decompositions; independent are those of the mechanism, as they are given to it too."""
+    (mech, q), freedoms, counted = CASES[name]
+    found = mech.mobility(q)
+    assert (found.mobility, found.gruebler, found.rank) == (freedoms, counted, mech.nv - freedoms)
+    rows = mech.model.constraint_rows(q.tolist())
+    np.testing.assert_allclose([row.phi for row in rows], 0.0, atol=1e-15)
+    J = np.array([list(row.J) for row in rows], dtype=float)
+    np.testing.assert_allclose(J @ found.motions.T, 0.0, atol=1e-12)
+    angles = found.motions / np.where(mech.model.turning, 1.0, mech.length)
+    np.testing.assert_allclose(angles @ angles.T, np.eye(freedoms), atol=1e-12)
+    names = mech.tree.v_names
+    assert sorted((*found.dependent, *found.independent)) == sorted(names)
+    dependent = [names.index(name) for name in found.dependent]
+    assert np.linalg.cond(found.motions[:, [names.index(x) for x in found.independent]]) < 1e3
+    implied = [mech.row_slices[name].start + i for name, some in found.redundant.items() for i in some]
+    assert len(implied) == mech.nrows - found.rank
+    kept = np.delete(J, implied, axis=0)[:, dependent]
+    assert np.linalg.svd(kept, compute_uv=False)[-1] > 1e-3 * np.abs(J).max()
+    if name in ("four-bar", "Bricard", "Stewart", "delta"):
+        assert found.independent == mech.independent
+    if name in ("four-bar", "Bricard"):
+        other = kt.Mechanism(mech.tree, mech.constraints, independent=[names[-1]])
+        assert other.mobility(q).independent == other.independent == (names[-1],)
+
+
+def test_what_is_said_of_mobility() -> None:
+    found = bricard().mech.mobility(bricard().q)
+    assert [*map(len, found.redundant.values())] == [1]
+    assert found.independent == ("hinge0",)
+    assert str(found).startswith("mobility 1: 5 freedoms of the tree less rank 4 of 5 rows (counted, Grübler: 0)\n")
+    assert delta().mech.mobility(delta().q).immobile == ("root.wx", "root.wy", "root.wz")
+
+
+def test_a_second_weld_is_redundant_row_by_row_and_switched_off_is_not_there() -> None:
+    mech, q = four_bar()
+    twice = kt.Mechanism(mech.tree, [*mech.constraints, kt.Rod("coupler_tip", "ground", length=1.9, name="rod")])
+    found = twice.mobility(q)
+    assert found.mobility == 0
+    assert found.immobile == ("motor", "elbow", "pivot")
+    assert found.motions.shape == (0, 3)
+    without = twice.mobility(q, active=[1, 0])
+    assert (without.mobility, without.nrows) == (1, 5)
+    none = twice.mobility(q, active=[0, 0])
+    assert (none.mobility, none.nrows, none.redundant, none.dependent) == (3, 0, {}, ())
+    assert "singular values: none" in str(none)
+
+
+def test_pivots_take_early_columns_of_similar_size() -> None:
+    assert pivots(np.array([[1.0, 1.0, 3.0, 0.0], [0.0, 0.0, 0.0, 1e-3]]), 2) == [0, 3]
+    assert pivots(np.array([[1.0, 5.0, 0.0], [0.0, 0.0, 3.0]]), 2) == [0, 2]
+    assert pivots(np.array([[0.01, 5.0, 0.0], [0.0, 0.0, 3.0]]), 2) == [1, 2]
+    assert pivots(np.zeros((2, 0)), 0) == []
+
+
+def test_a_mechanism_as_text_and_as_json() -> None:
+    mech = four_bar().mech
+    print_mechanism(Console(file=io.StringIO(), width=50), mech)
+    found = facts(mech)
+    assert found["closed"]
+    assert found["constraints"][0]["rows"] == 5  # type: ignore[index]
+    assert found["mobility"]["redundant"] == {"loop_coupler_tip_rocker_tip": [0, 1, 3]}  # type: ignore[index]
+    open_one = kt.Mechanism(mech.tree, [kt.Rod("coupler_tip", "ground", length=9.0)])
+    assert "it does not close, by 6" in str(open_one)
+    many = kt.Mechanism(mech.tree, [kt.Weld("coupler_tip", "rocker_tip", name=f"weld {k}") for k in range(7)])
+    assert "42 rows are unrolled in compiled code" in str(many)
+    assert "unrolled" not in str(kt.Mechanism(mech.tree, many.constraints[:6]))

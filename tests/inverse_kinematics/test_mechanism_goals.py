@@ -17,7 +17,6 @@ from robots import erd_sdf
 
 Array = np.ndarray[Any, Any]
 N = 20
-
 LOCKED = 1e-7
 """To which Cassie's ankles close: a plane linkage whose numbers have six digits, and of which a row too many counts."""
 
@@ -47,7 +46,6 @@ CASES = {
 }
 MAKE = {name: cache(make) for name, (make, *_) in CASES.items()}
 FIXED = {"Cassie": ("root_joint",)}
-
 LARGE = ("Stewart", "Cassie", "G1 at a rail")
 TURNS = [names for names in itertools.permutations(LARGE) if names[1] != "Stewart"]
 """Of these, one goes through each test: another one at each commit."""
@@ -135,11 +133,6 @@ def test_the_tree_of_a_mechanism_says_that_it_leaves_loops_open() -> None:
     robot = kt.load("go2")
     on_feet = kt.Mechanism(robot, [kt.Contact("FL_foot")])
     assert on_feet.tree is robot  # feet may lift off: nothing to say
-
-
-def test_what_is_identified_of_trees_alone_says_what_to_write() -> None:
-    with pytest.raises(AttributeError, match=r"write mech.tree.identify_payload\(…\) with mech.constraint_wrenches"):
-        four_bar().mech.identify_payload  # noqa: B018
 
 
 def test_the_compiled_solver_is_part_of_functions() -> None:
