@@ -28,21 +28,21 @@ class Run:
     """A simulation in memory that stays where it is, with the tables of its addresses: it may run again and again."""
 
     def __init__(self, s: Planned) -> None:
-        self.s, rows = s, 1 + s.times.steps // s.record.every
-        self.shapes = {name: (*s.lead, rows, size) for name, size in s.kept.items()}
+        self.s, rows, n = s, 1 + s.times.steps // s.record.every, len(s.arrays["q"])
+        self.shapes = [(name, (*s.lead, rows, size), (n, rows, size)) for name, size in s.kept.items()]
         self.observed = {"tau", "a", "f"} & {*s.kept}
         needed = s.plan._replace(events=()).carried(s.robot.model) if self.observed else ("q", "v")
         impulses = "f" in s.kept and s.plan.integrator.impulses  # these are forces times dt, in its memory
         self.seen = [x for x in needed if x != "reason" and (x != "memory" or impulses)]
         logs = [name for name in LOGS if name in s.carried]
         self.rollout = Rollout(s.step, {name: s.arrays[name] for name in s.carried}, s.given, self.seen, logs)
+        self.callback = s.callback
         self.at_once = not (self.observed or s.callback or s.plan.events or s.progress)
 
     def __call__(self) -> Trajectory:
         """Return the motion from the states in memory."""
         s, rollout, total, every = self.s, self.rollout, self.s.times.steps, self.s.record.every
-        n = len(s.arrays["q"])
-        kept = {x: s.record.array(x, shape).reshape(n, *shape[-2:]) for x, shape in self.shapes.items()}
+        kept = {name: s.record.array(name, shape, flat) for name, shape, flat in self.shapes}
         if "memory" in s.arrays:
             s.arrays["memory"][...] = memory(s)
         known = {}
@@ -65,12 +65,12 @@ class Run:
             return motion(s, found, carried, done, history.end(carried))
 
         try:
-            for _ in rollout.run(total, every, s.callback and (lambda: self.hold(known.get("held"))), s.period):
+            for _ in rollout.run(total, every, self.callback and (lambda: self.hold(known.get("held"))), s.period):
                 history.take(rollout.logs, rollout.done)
-                now = time.perf_counter()
-                if s.progress is not None and (rollout.done == total or now - shown > PIECE_SECONDS / 2):
+                late = s.progress is not None and time.perf_counter() - shown > PIECE_SECONDS / 2
+                if s.progress is not None and (late or rollout.done == total):
                     s.progress(rollout.done, total)
-                    shown = now
+                    shown = time.perf_counter()
             return trajectory()
         except KeyboardInterrupt:
             raise SimulationInterrupted(trajectory()) from None
@@ -79,8 +79,8 @@ class Run:
         """Call the controller in Python, and hold its joint forces from now on; those of stopped robots stay."""
         s, lead, done, carried = self.s, self.s.lead, self.rollout.done, self.rollout.carried
         q, v, held = carried["q"].reshape(*lead, -1).copy(), carried["v"].reshape(*lead, -1).copy(), carried["held"]
-        assert s.callback is not None
-        tau, shape = s.callback(q, v, s.times.of(done)), (*lead, held.shape[1])
+        assert self.callback is not None
+        tau, shape = self.callback(q, v, s.times.of(done)), (*lead, held.shape[1])
         moving: Any = not np.count_nonzero(carried["reason"]) or carried["reason"] == MOVING
         if moving is True and type(tau) is np.ndarray and tau.shape == shape and tau.dtype == np.float64:
             held[...] = tau.reshape(held.shape)
@@ -107,7 +107,8 @@ class Bound(Run):
         self._made, self._rest, self._changed, self._views = made, np.zeros(made.robot.nv), set[str](), {}
         for name, port in made.places.items():
             array = self.s.arrays[port.name]
-            self._views[name] = array.reshape((*made.lead, *array.shape[1:-1], *port.shape))
+            view = array.reshape((*made.lead, *array.shape[1:-1], *port.shape))
+            self._views[name] = view, array, made.arrays[port.name], port.shape
 
     def called(
         self, q: Any, v: Any, forces: Any, inputs: Mapping[Any, Any], contacts: ContactInputs | None
@@ -131,15 +132,15 @@ class Bound(Run):
             if label(name) not in self._views:
                 raise ArgumentError(f"inputs: {unknown_name('argument', name, made.plan.arguments(made.robot.model))}")
             given[label(name)] = value
-        if unknown := next((name for name in given if name not in self._views), None):
+        if unknown := given.keys() - self._views.keys():
             raise ArgumentError(
-                f"{unknown_name('argument', unknown, self._views)}; what changes from call to call is given when the "
-                "simulation is made"
+                f"{unknown_name('argument', min(unknown), self._views)}; what changes from call to call is given when "
+                "the simulation is made"
             )
         self._begin(start)
         for name in self._changed.difference(given):
-            inner = made.places[name].name
-            self.s.arrays[inner][...] = made.arrays[inner]
+            _, array, usual, _ = self._views[name]
+            array[...] = usual
         self._changed = {*given}
         for name, value in given.items():
             self._write(name, value)
@@ -160,12 +161,11 @@ class Bound(Run):
 
     def _write(self, name: str, value: Any) -> None:
         """Write what is given for all robots, or for each."""
-        view, port = self._views[name], self._made.places[name]
-        array = self.s.arrays[port.name]
+        view, array, _, shape = self._views[name]
         if type(value) is np.ndarray and value.shape == view.shape and value.dtype == np.float64:
             view[...] = value
         else:
-            given = as_given(self._made.robot.model, name, value, port.shape, self._made.lead)
+            given = as_given(self._made.robot.model, name, value, shape, self._made.lead)
             if given.shape[:-1] != array.shape[:-1]:
                 made = f"made with {array.shape[1]} steps" if array.ndim == 3 else "made without an axis of steps"
                 raise ArgumentError(f"{name} has shape {np.shape(value)}; this simulation was {made}")
