@@ -13,8 +13,9 @@ import pytest
 
 import kinetree as kt
 from helpers.cli import write_csv
-from kinetree.cli.motion import coordinates_of, usable_range
+from kinetree.cli.motion import usable_range
 from kinetree.logs.codecs.table import ROWS
+from kinetree.logs.columns import Coordinates
 
 PROGRAM = [sys.executable, "-m", "kinetree", "inverse-dynamics"]
 
@@ -27,7 +28,7 @@ def read_csv(path):
 
 
 def torques(table, robot):
-    return np.stack([table[f"tau.{name}"] for name in coordinates_of(robot).v], axis=1)
+    return np.stack([table[f"tau.{name}"] for name in Coordinates.of(robot).v], axis=1)
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +55,7 @@ def test_npz_in_and_out_with_gravity_and_a_base_that_floats(cli):
     out = np.load("out.npz")
     np.testing.assert_array_equal(out["tau"], robot.inverse_dynamics(q, v, a))
     np.testing.assert_array_equal(out["t"], np.arange(30.0))
-    assert tuple(out["v_names"]) == coordinates_of(robot).v
+    assert tuple(out["v_names"]) == Coordinates.of(robot).v
 
 
 def test_the_summary_is_that_of_the_torques(cli, panda):
@@ -129,7 +130,7 @@ def test_a_floating_base_is_differentiated_on_the_manifold(cli):
     write_csv("walk.csv", robot, t=t, q=q)
     assert cli("go2", "walk.csv", "-o", "out.csv", "--window", 9)[0] == 0
     out = read_csv("out.csv")
-    names = coordinates_of(robot).v
+    names = Coordinates.of(robot).v
     np.testing.assert_allclose(np.stack([out[f"v.{x}"] for x in names], 1)[10:-10], v[10:-10], rtol=0, atol=2e-6)
     np.testing.assert_allclose(np.stack([out[f"a.{x}"] for x in names], 1)[10:-10], a[10:-10], rtol=0, atol=2e-3)
     want = robot.inverse_dynamics(q, v, a)

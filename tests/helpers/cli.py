@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import kinetree as kt
-from kinetree.cli.motion import coordinates_of
+from kinetree.logs.columns import Coordinates
 
 SWING = """<robot name="arm"><link name="base"/>
 <link name="upper"><inertial><origin xyz="0 0 -0.5"/><mass value="1"/>
@@ -50,7 +50,7 @@ def recorded(robot: kt.Robot, seed: int) -> dict[str, Any]:
 
 def write_csv(path: Any, robot: kt.Robot, t: Any = None, **arrays: Any) -> None:
     """Write the arrays q, v, a, … in canonical columns."""
-    names = coordinates_of(robot)
+    names = Coordinates.of(robot)
     head = ([] if t is None else ["t"]) + [f"{x}.{n}" for x in arrays for n in names.names(x)]
     columns = ([] if t is None else [np.asarray(t)[:, None]]) + list(arrays.values())
     np.savetxt(path, np.hstack(columns), delimiter=",", header=",".join(head), comments="", fmt="%.17g")
