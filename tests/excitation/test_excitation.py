@@ -59,8 +59,8 @@ def plan(arm: kt.Robot, box: dict[str, Any]) -> Excitation:
 def problem_of(monkeypatch: pytest.MonkeyPatch, robot: kt.Robot, **options: Any) -> tuple[Problem, Array]:
     """Return the problem that is to be solved, and where the search begins."""
     seen: list[Any] = []
-    search = planning.Search
-    monkeypatch.setattr(planning, "Search", lambda *given: [seen.append(given[:2]), search(*given)][1])
+    search = planning.search
+    monkeypatch.setattr(planning, "search", lambda *given: [seen.append(given[:2]), search(*given)][1])
     excite(robot, TERMS, **{**SHORT, "iterations": 0, **options})
     found: tuple[Problem, Array] = seen[0]
     return found
