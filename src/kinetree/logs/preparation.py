@@ -26,8 +26,7 @@ HALF_WINDOW = 0.78
 
 Schafer, "What is a Savitzky–Golay filter?", 2011, has ``(degree + 1) / (3.2 m − 4.6)`` in units of half the rate."""
 
-TINY = 1e-6
-"""Times that differ by such a part of a step are the same."""
+TINY = 1e-6  # times that differ by such a part of a step are the same
 
 HIGH = "accelerations are mostly noise there; a lower cutoff is better, or more samples a second"
 """What is wrong with cut-offs above half of Nyquist's frequency."""
@@ -154,7 +153,7 @@ class LocalFit:
     def _with_signs(self, arrays: Arrays, smoothing: float) -> Array:
         """Return the rest with the signs of filtered velocities after the forces; no fit needs those at the ends."""
         (t, q, others), nv, half = arrays, self.robot.nv, self.window // 2
-        weights = fit_weights(np.arange(-half, half + 1)[None] / (2.0 * half), DEGREE)[1][0, ::-1]
+        weights = fit_weights(np.arange(-half, half + 1)[None] / (2.0 * half))[1][0, ::-1]
         step, origin = 1.0 / self.cutoff.rate, self.origin
         even = origin + step * np.arange(np.ceil((t[0] - origin) / step - TINY), (t[-1] - origin) / step + TINY)
         same = len(even) == len(t) and np.abs(even - t).max() < TINY * step

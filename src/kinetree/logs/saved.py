@@ -36,8 +36,7 @@ Read = dict[str, Any]
 
 _AT = {"inertia": model_inputs.body_inertia("…"), "payload": model_inputs.payload("…")}
 _OF_ROBOT = (model_inputs.gravity, model_inputs.joint_damping, model_inputs.joint_friction, model_inputs.joint_armature)
-INPUTS = {x.kind: x for x in _OF_ROBOT} | _AT
-"""The numbers of a robot by their kinds."""
+INPUTS = {x.kind: x for x in _OF_ROBOT} | _AT  # the numbers of a robot by their kinds
 
 EVENTS = ("event_times", "event_names", "event_robots", "event_q", "event_v")
 GIVEN = ("input_names", "input_kinds", "input_frames")

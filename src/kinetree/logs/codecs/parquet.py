@@ -14,11 +14,8 @@ from kinetree.errors import ArgumentError, FormatError
 from kinetree.logs.codecs.table import BESIDE, ROWS, Blocks, Names, Table
 from kinetree.validation import Array
 
-KEY = b"kinetree"
-"""In the file's metadata: what is not a column, as JSON."""
-
-GROUP = 1 << 16
-"""Rows that are in memory at once where a file is read: pyarrow reads one group of rows after the other."""
+KEY = b"kinetree"  # in the file's metadata: what is not a column, as JSON
+GROUP = 1 << 16  # rows that are in memory at once where a file is read: pyarrow reads one group of rows after the other
 
 NOT_OURS = f"its metadata {KEY.decode()!r} are not those of a trajectory"
 
@@ -40,7 +37,7 @@ class Parquet(Table):
         check_installed()
         from pyarrow import parquet, types
 
-        with self.reading():
+        with self.reading(self.name):
             self._file = parquet.ParquetFile(stream)
             held = self._file.schema_arrow
             self.names = tuple(x.name for x in held if types.is_integer(x.type) or types.is_floating(x.type))
@@ -50,7 +47,7 @@ class Parquet(Table):
     def rows(self, columns: Sequence[int]) -> Iterator[Array]:
         """See `Table`."""
         names = [self.names[k] for k in columns]
-        with self.reading():
+        with self.reading(self.name):
             for group in range(self._file.num_row_groups):  # one at a time: it keeps what it has read
                 for batch in self._file.iter_batches(ROWS, row_groups=[group], columns=names):
                     self.progress += len(batch) / self._file.metadata.num_rows

@@ -21,14 +21,9 @@ if TYPE_CHECKING:
 Names = Mapping[str, Sequence[str]]
 Blocks = Iterable[Mapping[str, Array]]
 
-ROWS = 8192
-"""In a block."""
-
-FREE = 100_000_000
-"""Bytes that a file may always hold."""
-
-MOST = 100
-"""How many times its own size a larger one may hold: what compresses better is not a recorded motion."""
+ROWS = 8192  # in a block
+FREE = 100_000_000  # bytes that a file may always hold
+MOST = 100  # how many times its own size a larger one may hold: what compresses better is not a recorded motion
 
 EXPECTED = "CSV, NPZ or Parquet expected"
 
@@ -149,15 +144,16 @@ class Table(ABC):
         if left_out:
             self.notes.append(f"{left_out} of {total} rows, in which a number is missing, are left out")
 
+    @classmethod
     @contextmanager
-    def reading(self) -> Iterator[None]:
-        """Say that the file is damaged, whatever error the package that reads it has for that."""
+    def reading(cls, name: str) -> Iterator[None]:
+        """Say that a file is damaged, whatever error the package that reads it has for that."""
         try:
             yield
         except (ArgumentError, FormatError):
             raise
-        except Exception as error:
-            raise FormatError(f"{self.name}: not a readable {self.kind}: {error}") from None
+        except Exception as error:  # decompressors, databases and packages have many types
+            raise FormatError(f"{name}: not a readable {cls.kind}: {error}") from None
 
     def check_size(self, stream: BinaryIO, held: int) -> None:
         """Raise `FormatError` if a file is to hold so many bytes, and has far fewer."""
