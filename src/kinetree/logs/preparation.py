@@ -83,7 +83,10 @@ def smoothed(robot: Robot, blocks: Iterable[Samples], chosen: Filter) -> Iterato
             rests.append(still is not None and bool(still.all()))
             yield samples._replace(standing=still)
     if not rests:
-        raise ArgumentError("t must be two times and more" if fit is None else fit.too_few)
+        if fit is None:
+            raise ArgumentError("t must be two times and more")
+        needed = f"a cut-off of {fit.cutoff.frequency:.3g} Hz needs {2 * fit.reach + 1} samples without a gap"
+        raise ArgumentError(f"{needed}: give more samples or a higher cutoff")
     if all(rests):
         raise ArgumentError("at every sample every joint is slower than standing: give a lower speed")
 
@@ -119,12 +122,6 @@ class LocalFit:
         """How many recorded samples a fit needs to either side: directions from velocities a window around each."""
         half = self.window // 2
         return half if self.smoothing is None else 2 * half + half // 8 + 2  # samples may be nearer than usual
-
-    @property
-    def too_few(self) -> str:
-        """What to say of motions without a whole window."""
-        needed = f"a cut-off of {self.cutoff.frequency:.3g} Hz needs {2 * self.reach + 1} samples without a gap"
-        return f"{needed}: give more samples or a higher cutoff"
 
     def __call__(self, arrays: Arrays, first: int) -> tuple[Samples | None, Arrays, int]:
         """Return samples from the first on, None without a whole window; what the next part needs, and its first."""

@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from kinetree.errors import FormatError
-from kinetree.logs.codecs.table import BESIDE, ROWS, Blocks, Names, Table
+from kinetree.logs.codecs.table import BESIDE, ROWS, TEXTS, Blocks, Names, Table
 from kinetree.logs.columns import QUANTITIES, Coordinates, some
 from kinetree.logs.layout import Layout
 from kinetree.validation import Array
@@ -61,13 +61,9 @@ class Npz(Table):
         with self.reading(self.name):
             found = {key: self._archive[key] for key in keys if key in self._heads}
         for key, array in found.items():
-            texts = key in BESIDE and BESIDE[key].kind is str
-            self._check_type(key, array.dtype, "U" if texts else "fiu", "texts" if texts else "real numbers")
+            wanted = ("U", "texts") if key in TEXTS else ("fiu", "real numbers")
+            self._check_type(key, array.dtype, *wanted)
         return found
-
-    def extra(self) -> dict[str, Any]:
-        """See `Table`."""
-        return self.arrays(BESIDE)
 
     def rows(self, columns: Sequence[int]) -> Iterator[Array]:
         """See `Table`; `FormatError` for arrays that are no numbers, or differ in length."""

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from kinetree.errors import ArgumentError, FormatError
-from kinetree.logs.codecs.table import BESIDE, ROWS, Blocks, Names, Table
+from kinetree.logs.codecs.table import ROWS, TEXTS, Blocks, Names, Table
 from kinetree.validation import Array
 
 KEY = b"kinetree"  # in the file's metadata: what is not a column, as JSON
@@ -80,6 +80,6 @@ class Parquet(Table):
 def _array(name: str, nested: Any) -> Any:
     """Return an array of texts where these are expected, else of integers or floats, NaN where there is none."""
     array = np.array(nested)
-    if (name in BESIDE and BESIDE[name].kind is str) != (array.dtype.kind == "U"):
+    if (name in TEXTS) != (array.dtype.kind == "U"):
         raise ValueError(f"{name} is {nested!r}"[:80])
     return array if array.dtype.kind in "iU" else array.astype(np.float64)

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import chain
-from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, Literal
 
 import numpy as np
 
@@ -28,31 +28,24 @@ MOST = 100  # how many times its own size a larger one may hold: what compresses
 EXPECTED = "CSV, NPZ or Parquet expected"
 
 
-class Beside(NamedTuple):
-    """An array that is not a column: its axes by name, what it holds, and whether numbers have to be finite."""
-
-    axes: str
-    kind: type = float
-    finite: bool = True
-
-
-BESIDE: Mapping[str, Beside] = {
-    "stopped_at": Beside("lead", finite=False),
-    "reasons": Beside("lead", str),
-    "event_times": Beside("events"),
-    "event_names": Beside("events", str),
-    "event_robots": Beside("events robot", int),
-    "event_q": Beside("events q"),
-    "event_v": Beside("events v"),
-    "count_names": Beside("counts", str),
-    "counts": Beside("counts lead", finite=False),
-    "input_names": Beside("given", str),
-    "input_kinds": Beside("given", str),
-    "input_frames": Beside("given", str),
-    "inputs": Beside("lead rows values"),
+BESIDE: Mapping[str, tuple[str, type, bool]] = {
+    "stopped_at": ("lead", float, False),
+    "reasons": ("lead", str, False),
+    "event_times": ("events", float, True),
+    "event_names": ("events", str, False),
+    "event_robots": ("events robot", int, True),
+    "event_q": ("events q", float, True),
+    "event_v": ("events v", float, True),
+    "count_names": ("counts", str, False),
+    "counts": ("counts lead", float, False),
+    "input_names": ("given", str, False),
+    "input_kinds": ("given", str, False),
+    "input_frames": ("given", str, False),
+    "inputs": ("lead rows values", float, True),
 }
-"""What of a trajectory is not a column: of the robots (axes `lead`), of each event, of each count, and the numbers of
-the robot that were given to a simulation."""
+"""What of a trajectory is not a column: its axes by name, what it holds, and whether that has to be finite. Of the
+robots (axes `lead`), of each event, of each count, and the numbers of the robot that were given to a simulation."""
+TEXTS = {name for name, (_, kind, _) in BESIDE.items() if kind is str}
 
 
 class Table(ABC):
