@@ -99,18 +99,9 @@ def test_errors_of_their_own_code_stay_as_they_are() -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (
-            lambda r: kt.box_contacts("tool0", size=[1.0, 2.0]),
-            r"a box has the lengths of three edges, not \[1.0, 2.0\]",
-        ),
-        (
-            lambda r: kt.from_dh([kt.DHLink()], convention="Craig"),
-            r"convention='Craig': give 'standard' \(Denavit, Hart",
-        ),
-        (
-            lambda r: r.inverse_kinematics("x", "tool0"),
-            "target has dtype <U1, which is not a real number: give floats or .*s$",
-        ),
+        (lambda r: kt.box_contacts("tool0", size=[1.0, 2.0]), r"a box has the lengths of three edges, not \[1.0, 2.0"),
+        (lambda r: kt.from_dh([kt.DHLink()], convention="Craig"), r"convention='Craig': give 'standard' \(Denavit"),
+        (lambda r: r.inverse_kinematics("x", "tool0"), "target has dtype <U1, which is not a real number: give floats"),
         (lambda r: r.inverse_kinematics({}), "no target is given: the dict of targets by frame is empty"),
         (lambda r: r.gravity_forces(r.neutral(), q=r.neutral()), "gravity_forces got q twice, by position and by name"),
         (lambda r: r.inverse_kinematics_solver("tool0", fixed=["elbow"]), "fixed: no joint 'elbow', did you mean"),

@@ -12,7 +12,7 @@ import pytest
 
 from helpers.compiler import LEGAL
 from helpers.kernels import run_batch, run_single, same_bits
-from helpers.programs import COMPUTED, ELEMENTARY, EXACT
+from helpers.programs import COMPUTED, ELEMENTARY, EXACT, alone
 from helpers.sampling import SEED, pairwise
 from kinetree.backends.llvm.module import OPERATIONS
 from kinetree.graph import Graph, Port, Program
@@ -32,14 +32,6 @@ def numbers(dtype: str) -> list[float]:
     tiny, least, most = float(kind.tiny), float(kind.smallest_subnormal), float(kind.max)
     positive = [0.0, least, tiny * 0.75, tiny, 0.1, 1.0, 1.0 + float(kind.eps), 2.5, 1e10, most / 2, most, math.inf]
     return [x for x in np.array([*positive, *(-x for x in positive), math.nan], dtype).tolist()]
-
-
-def alone(op: str) -> Program:
-    """Return the program of one operation on inputs, made without folding."""
-    graph, arity = Graph(), OPS[op].arity
-    ports = tuple(Port(f"x{k}", ()) for k in range(arity))
-    node = graph.node(op, tuple(graph.node("input", (), (k, 0)) for k in range(arity)))
-    return Program(graph, ports, (Port("y", ()),), ((node,),))
 
 
 def arguments(op: str, dtype: str) -> list[np.ndarray]:

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from helpers.dense import assert_close
+from helpers.trees import toy
 from kinetree import Robot
 from kinetree.conventions import MuJoCo
 from kinetree.errors import ArgumentError, ModelError
@@ -179,15 +180,7 @@ def test_names_alone_have_no_bodies(ours: Robot) -> None:
 
 
 def test_joints_that_mujoco_has_not() -> None:
-    b = ModelBuilder("cardan")
-    b.add_link("base")
-    b.add_link("shaft")
-    b.add_joint("cross", parent="base", child="shaft", joint=Universal())
     with pytest.raises(ModelError, match=r"MuJoCo has no joint like 'cross' \(Universal\): it has FreeFlyer, "):
-        MuJoCo(Robot(b.build()), ["cross"])
-    b = ModelBuilder("kite")
-    b.add_link("base")
-    b.add_link("kite")
-    b.add_joint("free", parent="base", child="kite", joint=FreeFlyer(), placement=at(0, 0, 1))
+        MuJoCo(Robot(toy(("cross base shaft", Universal()))), ["cross"])
     with pytest.raises(ArgumentError, match="starts from the world's origin"):
-        MuJoCo(Robot(b.build()), ["free"])
+        MuJoCo(Robot(toy(("free base kite", FreeFlyer(), {"placement": at(0, 0, 1)}))), ["free"])

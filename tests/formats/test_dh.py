@@ -123,24 +123,6 @@ def test_frames_are_where_the_definition_says(convention: str) -> None:
     assert_close(poses["base"], base, ulps=0)
 
 
-@pytest.mark.parametrize("convention", ["standard", "modified"])
-def test_gravity_forces_are_the_gradient_of_the_potential(convention: str) -> None:
-    """The potential is that of masses in the DH frames, from the definition alone."""
-    rows, q, gravity = random_rows(2), np.array([0.3, -0.7, 1.9, 0.4, 0.2]), np.array([1.0, 2.0, -9.0])
-
-    def potential(q: np.ndarray) -> complex:
-        T, energy = np.eye(4), 0.0
-        for row, x in zip(rows, q, strict=True):
-            T = T @ complex_pose(row, x, convention)
-            assert row.inertia is not None
-            energy = energy - gravity @ (T[:3, :3] @ np.array([*row.inertia.h]) + row.inertia.m * T[:3, 3])
-        return energy
-
-    gradient = [potential(q + 1e-30j * e).imag / 1e-30 for e in np.eye(5)]
-    model = model_from_dh(rows, convention=convention, gravity=gravity.tolist())
-    assert_close(page(rnea, model, q, np.zeros(5), np.zeros(5)), gradient, ulps=50)
-
-
 def complex_pose(row: DHLink, q: complex, convention: str) -> np.ndarray:
     """The same pose with a complex coordinate; the part that moves is written out."""
     still = replace(row, theta=row.theta if row.prismatic else 0.0, d=0.0 if row.prismatic else row.d)

@@ -9,7 +9,7 @@ import pytest
 import sympy
 
 from helpers.dense import EPS, assert_close
-from kinetree import KinetreeError, ModelError
+from kinetree import ModelError
 from kinetree.joints import Continuous, Joint, Prismatic, Revolute
 from kinetree.joints._parts import perpendicular
 from kinetree.spatial import AxisRotation, GeneralRotation
@@ -17,20 +17,16 @@ from kinetree.spatial import AxisRotation, GeneralRotation
 with_axis = pytest.mark.parametrize("kind", [Revolute, Continuous, Prismatic])
 
 
-@with_axis
-@pytest.mark.parametrize("axis", [(0, 0, 0), (0.0, -0.0, 0.0), (math.nan, 0, 1), (0, math.inf, 0), (1, -math.inf, 1)])
-def test_an_axis_without_direction_is_refused(kind: type[Joint], axis: tuple[float, ...]) -> None:
-    with pytest.raises(ModelError, match="has no direction: give a finite, non-zero vector") as caught:
-        kind(axis)
-    assert str(axis) in str(caught.value)
-    assert isinstance(caught.value, KinetreeError)
+NO_DIRECTION = [(0, 0, 0), (0.0, -0.0, 0.0), (math.nan, 0, 1), (0, math.inf, 0), (1, -math.inf, 1)]
 
 
 @with_axis
-@pytest.mark.parametrize("axis", [(), (1,), (1, 0), (1, 0, 0, 0)])
-def test_an_axis_of_another_length_is_refused(kind: type[Joint], axis: tuple[float, ...]) -> None:
-    with pytest.raises(ModelError, match="a joint axis has three coordinates"):
+@pytest.mark.parametrize("axis", [*NO_DIRECTION, (), (1,), (1, 0), (1, 0, 0, 0)])
+def test_an_axis_without_direction_or_of_another_length_is_refused(kind: type[Joint], axis: tuple[float, ...]) -> None:
+    message = "has no direction: give a finite, non-zero vector" if len(axis) == 3 else "has three coordinates"
+    with pytest.raises(ModelError, match=message) as caught:
         kind(axis)
+    assert len(axis) != 3 or str(axis) in str(caught.value)
 
 
 @with_axis

@@ -13,6 +13,7 @@ import sympy
 
 import kinetree as kt
 from helpers.joints import EXAMPLES
+from helpers.trees import toy
 from kinetree.joints import Joint, JointState, Mimic, Planar, Revolute, Spherical, _laws, check
 from kinetree.spatial import Force, Inertia, Motion, Transform, cos, select, sin, sqrt
 from kinetree.spatial.vector import ZERO, Sym3, Vec3
@@ -224,11 +225,7 @@ def test_values_may_be_chosen() -> None:
             above = [select(c, q[0], 2.0) for c in (q[0] > -9.0, q[0] >= -9.0, q[0] < 9.0, q[0] <= 9.0)]
             return super().jcalc([sum(above) * 0.25], np.array([v[0], 0.0])[:1])
 
-    builder = kt.ModelBuilder()
-    builder.add_link("base")
-    builder.add_link("pin", kt.Inertia.from_com(2.0, (0, 0, 0), np.diag([0.1, 0.1, 0.1])))
-    builder.add_joint("slot", parent="base", child="pin", joint=Mine())
-    robot = kt.Robot(builder.build())
+    robot = kt.Robot(toy(("slot base pin", Mine())))
     q = robot.frame_placement([0.7], frame="pin")[:2, 3]
     np.testing.assert_allclose(q, [0.3 * np.cos(0.7), 0.2 * np.sin(0.7)], rtol=1e-15)
 

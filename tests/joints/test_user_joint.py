@@ -12,9 +12,9 @@ import pytest
 
 import kinetree as kt
 from helpers.dense import assert_close
+from helpers.trees import toy
 from kinetree.functions.of_robot import identity
-from kinetree.joints import Joint, JointState, Revolute
-from kinetree.spatial import Force, Motion, Transform
+from kinetree.joints import Joint, Revolute
 
 
 @pytest.fixture(scope="module")
@@ -28,26 +28,8 @@ def slot() -> type[Joint]:
 
 
 def robot(joint: Joint) -> kt.Robot:
-    b = kt.ModelBuilder()
-    for name in ("base", "pin", "arm"):
-        b.add_link(name, kt.Inertia.from_com(2.0, (0.1, 0.2, 0.3), np.diag([0.1, 0.2, 0.15])))
-    b.add_joint("slot", parent="base", child="pin", joint=joint)
-    b.add_joint("elbow", parent="pin", child="arm", joint=Revolute((0, 1, 1)))
-    return kt.Robot(b.build())
-
-
-def test_its_laws(slot: type[Joint]) -> None:
-    joint, h = slot(0.3, 0.2), 1e-6
-    q, v = [0.7], [1.3]
-    state = joint.jcalc(q, v)
-    dense = np.array([list(f) for f in joint.constraint_subspace(q)])
-    assert dense.shape == (5, 6)
-    assert_close(dense @ np.array(list(state.S[0])), np.zeros(5), ulps=4, scale=1.0)
-    ahead, behind = (joint.jcalc([q[0] + s * v[0]], v) for s in (h, -h))
-    moved = (np.array(list(ahead.X.r)) - np.array(list(behind.X.r))) / (2 * h)
-    np.testing.assert_allclose(moved, list(state.vJ.lin), atol=1e-10)  # central differences
-    rate = (np.array(list(ahead.vJ)) - np.array(list(behind.vJ))) / (2 * h)
-    np.testing.assert_allclose(rate, list(state.cJ), atol=1e-9)
+    links = dict.fromkeys(("pin", "arm"), kt.Inertia.from_com(2.0, (0.1, 0.2, 0.3), np.diag([0.1, 0.2, 0.15])))
+    return kt.Robot(toy(("slot base pin", joint), ("elbow pin arm", Revolute((0, 1, 1))), links=links))
 
 
 def test_everything_works_with_it(slot: type[Joint]) -> None:
@@ -107,35 +89,12 @@ def test_the_cache_knows_the_difference_of_a_joint_and_a_joint_that_mimics() -> 
     class Mine(Counted):
         pass
 
-    b = kt.ModelBuilder()
-    for name in ("base", "one", "two"):
-        b.add_link(name, kt.Inertia.from_com(2.0, (0.1, 0.2, 0.3), np.diag([0.1, 0.2, 0.15])))
-    b.add_joint("leader", parent="base", child="one", joint=Revolute())
-    b.add_joint("follower", parent="one", child="two", joint=Mine(), mimic=("leader", 0.5, 0.0))
-    differing, mimicking = robot(OnlyDifference()).model, b.build()
+    follower = "follower one two", Mine(), {"mimic": ("leader", 0.5, 0.0)}
+    differing, mimicking = robot(OnlyDifference()).model, toy(("leader base one", Revolute()), follower)
     before = identity(differing), identity(mimicking)
     OnlyDifference.turns = Counted.turns = 2.0
     assert identity(differing) != before[0]
     assert identity(mimicking) != before[1]
-
-
-def test_powers_have_rates_too() -> None:
-    @dataclass(frozen=True)
-    class Cubic(Joint):
-        nq, nv = 1, 1
-
-        def jcalc(self, q, v):  # type: ignore[no-untyped-def]
-            S = Motion.of((0.0, 0.0, 0.0, 3.0 * q[0] ** 2, 0.0, 0.0))
-            bias = Motion.of((0.0, 0.0, 0.0, 6.0 * q[0], 0.0, 0.0)) * (v[0] * v[0])
-            return JointState(Transform.translation((q[0] ** 3, 0.0, 0.0)), (S,), S * v[0], bias)
-
-        def constraint_subspace(self, q):  # type: ignore[no-untyped-def]
-            return tuple(Force.of(float(j == k) for j in range(6)) for k in (0, 1, 2, 4, 5))
-
-    r = robot(Cubic())
-    q, v, _ = r.random_state(0)
-    assert_close(r.jacobian_rate(q, v, frame="arm") @ v, r.jacobian_bias(q, v, frame="arm"), ulps=100)
-    assert_close(r.coriolis_matrix(q, v) @ v, r.bias_forces(q, v) - r.gravity_forces(q), ulps=100)
 
 
 def test_parameters_that_are_no_fields_are_refused() -> None:

@@ -4,11 +4,10 @@ import os
 import signal
 import threading
 import time
-from functools import partial
 
 import numpy as np
 import pytest
-from synthetic import N, at_once, declare, reference, states
+from synthetic import N, declare, reference, states
 
 from kinetree.errors import ArgumentError
 from kinetree.runtime import Function, batch, set_num_threads
@@ -34,16 +33,6 @@ def test_the_bits_do_not_depend_on_lanes_threads_or_size(lanes, threads, small_c
     set_num_threads(threads)
     for n in (1, 2, 3, 7, 8, 9, 16, 17, 33, 1111):
         assert g(*args[:, :n]).tobytes() == wanted[:n].tobytes(), n
-
-
-@pytest.mark.parametrize("threads", [1, 2])
-def test_nothing_is_written_beside_the_result(threads, small_chunks):
-    set_num_threads(threads)
-    for n in (1, 5, 64, 333):
-        memory = np.full((n + 2, N), 7.0)
-        f(*states(n), out=memory[1:-1])
-        assert np.array_equal(memory[1:-1], reference(*states(n)))
-        assert (memory[[0, -1]] == 7.0).all()
 
 
 @pytest.mark.parametrize("lanes", batch.LANES)
@@ -101,15 +90,6 @@ def test_the_usual_batch_takes_a_shorter_way_to_the_same_result(monkeypatch):
     for wrong in ((x, y), (x, y, z[:, :4]), (x, y, z[:50]), (x, y, z + 0j), (x, y, None)):
         with pytest.raises(ArgumentError):
             g(*wrong)
-
-
-def test_out_with_gaps_is_written_in_place_and_the_gaps_are_kept():
-    wide = np.full((100, N + 3), 7.0)
-    out = wide[:, 1 : N + 1]
-    assert f(*states(100), out=out) is out
-    assert np.array_equal(out, reference(*states(100)))
-    assert (wide[:, 0] == 7.0).all()
-    assert (wide[:, N + 1 :] == 7.0).all()
 
 
 def test_states_that_share_memory_in_out_are_computed_apart():
@@ -202,16 +182,6 @@ def test_the_gil_is_released():
         done.set()
         other.join()
     assert during > 2
-
-
-def test_many_threads_may_call_at_once(small_chunks):
-    wanted = {n: reference(*states(n)) for n in (1, 100, 2000)}
-
-    def work(n):
-        for _ in range(30):
-            assert np.array_equal(f(*states(n)), wanted[n])
-
-    at_once(*(partial(work, n) for n in wanted for _ in range(3)))
 
 
 LONG = """

@@ -88,12 +88,6 @@ def test_small_and_huge_results_are_ordinary_arrays(size):
     assert not outputs._blocks
 
 
-def test_another_size_takes_other_memory():
-    first = empty((ROWS, 4), F64)
-    del first
-    assert empty((ROWS + 1, 4), F64).nbytes == (ROWS + 1) * 32
-
-
 def test_results_of_a_function_are_right_in_memory_used_again():
     n = LEAST_BYTES // 8 // N + 1
     f = Function(declare(identity=b"memory"))
