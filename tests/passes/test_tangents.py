@@ -8,7 +8,7 @@ import pytest
 import kinetree as kt
 from helpers.kernels import run_batch, run_single, same_bits
 from helpers.programs import COMPUTED, random_program
-from helpers.trees import columns
+from helpers.trees import columns, toy
 from kinetree.algorithms import ALGORITHMS, aba, rnea
 from kinetree.functions.of_robot import robot_spec
 from kinetree.functions.rates import rates
@@ -112,21 +112,8 @@ def test_maps():
 
 
 def _chain(n):
-    builder = kt.ModelBuilder("chain")
-    builder.add_link("base")
-    for i in range(n):
-        builder.add_link(f"link{i}", kt.Inertia.from_parameters([1.0, 0.1, 0.0, 0.0, 0.05, 0.0, 0.06, 0.0, 0.0, 0.07]))
-        builder.add_joint(
-            f"joint{i}", parent=f"link{i - 1}" if i else "base", child=f"link{i}",
-            joint=kt.joints.Revolute(tuple(np.eye(3)[i % 3])), placement=_moved(0.2), armature=0.5,
-        )  # fmt: skip
-    return builder.build()
-
-
-def _moved(x):
-    placement = np.eye(4)
-    placement[0, 3] = x
-    return placement.tolist()
+    own = {"placement": [[1, 0, 0, 0.2], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]], "armature": 0.5}
+    return toy(*((f"j{i} {i} {i + 1}", kt.joints.Revolute(tuple(np.eye(3)[i % 3])), own) for i in range(n)))
 
 
 ROBOT = kt.load("ur5")
