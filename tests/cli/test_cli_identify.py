@@ -241,7 +241,7 @@ def test_bad_data_are_named(files, capsys, real: kt.Robot, what: str, message: s
         (["a.npz", "--bounds", "d=0,1,0,1,0,1"], 1, "no moving link 'd'"),
         (["a.npz", "--bounds", "c=1,0,0,1,0,1"], 1, "has to be a box"),
         (["a.npz", "--wrench", "=foot"], 2, "is not FRAME[=NAME]"),
-        (["a.npz", "--wrench", "c"], 1, "a.npz: there is no wrench of c. Expected columns: t, q.hip"),
+        (["a.npz", "--wrench", "c"], 1, "a.npz: the header lacks wrench.c.nx, wrench.c.ny"),
         (["a.npz", "--weights", "covariance", "--loss", "huber"], 1, "--loss needs the noise of each joint"),
         (["a.npz", "--payload", "d"], 1, "no frame 'd'"),
         (["a.npz", "--terms", "damping@ankle"], 1, "no joint 'ankle'"),

@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.cli.motion import coordinates_of, usable_range
+from kinetree.cli.motion import usable_range
 from kinetree.logs.codecs.table import ROWS
+from kinetree.logs.columns import Coordinates
 
 PROGRAM = [sys.executable, "-m", "kinetree", "inverse-dynamics"]
 
@@ -26,12 +27,12 @@ def read_csv(path):
 
 
 def torques(table, robot):
-    return np.stack([table[f"tau.{name}"] for name in coordinates_of(robot).v], axis=1)
+    return np.stack([table[f"tau.{name}"] for name in Coordinates.of(robot).v], axis=1)
 
 
 def write_csv(path, robot, t=None, **arrays):
     """Write the arrays q, v, a, … in canonical columns."""
-    names = coordinates_of(robot)
+    names = Coordinates.of(robot)
     head = ([] if t is None else ["t"]) + [f"{x}.{n}" for x in arrays for n in names.names(x)]
     columns = ([] if t is None else [np.asarray(t)[:, None]]) + list(arrays.values())
     np.savetxt(path, np.hstack(columns), delimiter=",", header=",".join(head), comments="", fmt="%.17g")
@@ -61,7 +62,7 @@ def test_npz_in_and_out_with_gravity_and_a_base_that_floats(cli):
     out = np.load("out.npz")
     np.testing.assert_array_equal(out["tau"], robot.inverse_dynamics(q, v, a))
     np.testing.assert_array_equal(out["t"], np.arange(30.0))
-    assert tuple(out["v_names"]) == coordinates_of(robot).v
+    assert tuple(out["v_names"]) == Coordinates.of(robot).v
 
 
 def test_the_summary_is_that_of_the_torques(cli, panda):
@@ -147,7 +148,7 @@ def test_a_floating_base_is_differentiated_on_the_manifold(cli):
     write_csv("walk.csv", robot, t=t, q=q)
     assert cli("go2", "walk.csv", "-o", "out.csv", "--window", 9)[0] == 0
     out = read_csv("out.csv")
-    names = coordinates_of(robot).v
+    names = Coordinates.of(robot).v
     np.testing.assert_allclose(np.stack([out[f"v.{x}"] for x in names], 1)[10:-10], v[10:-10], rtol=0, atol=2e-6)
     np.testing.assert_allclose(np.stack([out[f"a.{x}"] for x in names], 1)[10:-10], a[10:-10], rtol=0, atol=2e-3)
     want = robot.inverse_dynamics(q, v, a)

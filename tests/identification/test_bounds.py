@@ -7,27 +7,17 @@ import pytest
 
 import kinetree as kt
 from helpers import semidefinite
-from helpers.trees import Array, random_tree
+from helpers.small_arm import bare_arm
+from helpers.trees import Array
 from kinetree.identification import Bodies
 from kinetree.identification.bodies import nearest
 from kinetree.identification.bodies.nearest import inequalities
 from kinetree.identification.bodies.newton import inertial_of, pseudo_inertia
-from kinetree.joints import Prismatic, Revolute
 
-JOINTS = [Revolute((0, 0, 1)), Revolute((0, 1, 0)), Prismatic((1, 0, 0))]
 BOX = np.array([[-0.1, 0.2, -0.4], [0.3, 0.5, -0.2]])
 CENTRE, AXES = np.array([0.3, -0.1, 0.2]), np.array([0.2, 0.5, 0.1])
 P = np.diag(AXES**-2)
 ELLIPSOID = np.block([[-P, (P @ CENTRE)[:, None]], [P @ CENTRE, 1.0 - CENTRE @ P @ CENTRE]])
-
-
-@pytest.fixture(scope="module")
-def arm() -> kt.Robot:
-    """Return an arm whose links are boxes, and an ellipsoid."""
-    arm = kt.Robot(random_tree(1, 3, JOINTS, armature=False, shuffled=False))
-    rng = np.random.default_rng(0)
-    masses = [masses_in(k, rng) for k in ("box", "ellipsoid", "box")]
-    return arm.with_inertial_parameters(np.concatenate(masses))
 
 
 def bounds(arm: kt.Robot) -> dict[str, Array]:
@@ -100,3 +90,10 @@ def test_what_is_refused(arm: kt.Robot) -> None:
     ]:
         with pytest.raises(kt.ArgumentError, match=message):
             arm.identify(log, [], bodies=Bodies(bounds=wrong))
+
+
+@pytest.fixture(scope="module")
+def arm() -> kt.Robot:
+    """Return an arm whose links are boxes, and an ellipsoid."""
+    rng = np.random.default_rng(0)
+    return bare_arm().with_inertial_parameters(np.ravel([masses_in(k, rng) for k in ("box", "ellipsoid", "box")]))

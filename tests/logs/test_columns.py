@@ -7,8 +7,8 @@ import re
 import pytest
 
 from kinetree.errors import FormatError
-from kinetree.logs.columns import LOG, MOTION, Coordinates, expected_columns, unused_columns
-from kinetree.logs.layout import layout_of_header, layout_without_header
+from kinetree.logs.columns import LOG, MOTION, Coordinates
+from kinetree.logs.layout import expected_columns, layout_of_header, layout_without_header
 
 ARM = Coordinates(("hip", "knee"), ("hip", "knee"))
 FLOATING = Coordinates(
@@ -66,7 +66,7 @@ def test_units_in_brackets_are_told_from_names():
     currents = layout_of_header(
         ["t", "J1 position [rad]", "J2 position [rad]", "J1 current [A]", "J2 current [A]"], ARM, LOG
     )
-    assert currents.columns("current") == [3, 4]
+    assert currents.groups.get("current") == [3, 4]
     for header, message in {
         "t,J1 position [deg],J2 position [deg],J1 torque [Nm],J2 torque [Nm]": r"\[deg\]' is in deg: give rad",
         "t,J1 position [rad],J2 position [rad],J1 torque [mNm],J2 torque [mNm]": r"is in mNm: give N·m",
@@ -80,7 +80,7 @@ def test_units_in_brackets_are_told_from_names():
 
 def test_columns_may_stand_in_any_order():
     layout = layout_of_header(["v.knee", "t", "q.knee", "a.hip", "q.hip", "v.hip", "a.knee"], ARM)
-    assert [layout.columns(x) for x in "tqva"] == [[1], [4, 2], [5, 0], [3, 6]]
+    assert [layout.groups.get(x) for x in "tqva"] == [[1], [4, 2], [5, 0], [3, 6]]
 
 
 def test_time_and_positions_are_enough():
@@ -168,7 +168,7 @@ def test_the_expected_columns_are_understood(coordinates):
     names = expected_columns(coordinates).removeprefix("Expected columns: ").partition(" (")[0].split(", ")
     layout = layout_of_header(names, coordinates)
     assert layout.ignored == ()
-    assert layout.columns("q") == list(range(1, 1 + len(coordinates.q)))
+    assert layout.groups.get("q") == list(range(1, 1 + len(coordinates.q)))
 
 
 @pytest.mark.parametrize(
@@ -319,17 +319,23 @@ def test_many_columns_are_not_all_listed():
     assert len(str(error.value)) < 400
 
 
+def unused(header: str, coordinates: Coordinates = ARM) -> str:
+    (said,) = layout_of_header(header.split(","), coordinates).unused
+    return said
+
+
 def test_unused_columns_that_look_like_rates_are_told_the_words():
-    said = unused_columns(["hip_speed", "knee_accl", "gripper"], {"t", "q"})
+    said = unused("t,q1,q2,hip_speed,knee_accl,gripper")
     assert "columns not used: hip_speed, knee_accl, gripper." in said
     assert "Velocities (hip_speed?) go by one of the words v, qd, dq" in said
     assert "Accelerations (knee_accl?) go by one of the words a, qdd, ddq" in said
-    assert unused_columns(["hip_speed"], {"t", "q", "v", "a"}) == "columns not used: hip_speed"
+    assert unused("t,q1,q2,v1,v2,a1,a2,hip_speed") == "columns not used: hip_speed"
+    assert layout_of_header(["t", "q1", "q2"], ARM).unused == []
 
 
 def test_columns_of_joints_that_follow_others_are_named_so() -> None:
     robot = Coordinates(("hip",), ("hip",), (("left_toe", "hip"), ("toe", "hip")))
-    said = unused_columns(["left_toe.q", "tiptoe"], {"t", "q", "v", "a"}, robot)
+    said = unused("t,q,v,a,left_toe.q,tiptoe", robot)
     assert said.endswith("left_toe.q, tiptoe. left_toe follows hip: such joints have no columns of their own.")
     with pytest.raises(FormatError, match=r"lacks q\.hip\. Not understood: q_toe\. toe follows hip: such joints"):
         slots("t,q_toe", robot)

@@ -16,7 +16,7 @@ from kinetree.drawing.panels import check_plot
 from kinetree.errors import ArgumentError
 from kinetree.logs.codecs import Table, in_blocks, open_columns
 from kinetree.logs.codecs.parquet import check_installed
-from kinetree.logs.columns import Coordinates, some, unused_columns
+from kinetree.logs.columns import Coordinates, some
 from kinetree.logs.local_fit import DEGREE, WINDOW, differentiate, gaps
 from kinetree.motions import Trajectory
 from kinetree.output import check_output
@@ -47,12 +47,6 @@ class Motion:
     warnings: list[str] = field(default_factory=list)
 
 
-def coordinates_of(robot: Robot) -> Coordinates:
-    """Return the names of the entries of the robot's q and v."""
-    joints = (robot.joint(body.joint_name) for body in robot.model.bodies)
-    return Coordinates(robot.q_names, robot.v_names, tuple((x.name, x.mimic[0]) for x in joints if x.mimic))
-
-
 @contextmanager
 def open_motion(arguments: argparse.Namespace, robot: Robot, show: Working) -> Iterator[Motion]:
     """Open the motion that the arguments ask for."""
@@ -65,11 +59,10 @@ def open_motion(arguments: argparse.Namespace, robot: Robot, show: Working) -> I
     for option in ("duration", "rate", "seed"):
         if getattr(arguments, option) is not None:
             raise ArgumentError(f"--{option} is for the motion made without a TRAJECTORY; leave out one of the two")
-    coordinates = coordinates_of(robot)
+    coordinates = Coordinates.of(robot)
     with open_columns(None if name == "-" else Path(name), coordinates) as table:
-        groups, ignored = table.layout.groups, table.layout.ignored
-        warnings = [unused_columns(ignored, set(groups), coordinates)] if ignored else []
-        motion = Motion(table.blocks(), f"read from {name}", "t" if "t" in groups else "", table, warnings)
+        groups = table.layout.groups
+        motion = Motion(table.blocks(), f"read from {name}", "t" if "t" in groups else "", table, table.layout.unused)
         if "a" not in groups:
             with show.during("reading and differentiating"):
                 motion = differentiated(motion, robot, arguments.window or WINDOW, name)

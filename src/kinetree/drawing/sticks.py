@@ -237,12 +237,9 @@ def _floor(middle: Array, half: Array) -> Array:
 
 def _times(trajectory: Trajectory, times: int | ArrayLike) -> list[float]:
     """Return the times of the pictures."""
-    when = None
-    if isinstance(times, int | np.integer) and not isinstance(times, bool):
-        count = int(times)
-    else:
-        when = real_array("times", times, None, batch=False)
-        count = len(when)
+    number = isinstance(times, int | np.integer) and not isinstance(times, bool)
+    when = None if number else real_array("times", times, None, batch=False)
+    count: Any = times if when is None else len(when)
     if not 1 <= count <= 100:
         raise ArgumentError(f"{count} pictures: give a number from 1 to 100, or their times in s")
     if when is None:

@@ -178,6 +178,9 @@ def chosen_cutoff(robot: Robot, t: Array, q: Array) -> float:
         high = own[len(own) // 2 :]
         power += np.where(own > max(ABOVE_NOISE * np.median(high) / np.log(2.0), ABOVE_LINES * high.max()), own, 0.0)
     if not power.any():
+        fresh = np.append(True, moved.any(axis=0))
+        if 2 * NEIGHBOURS < fresh.sum() < len(fresh):  # positions may be recorded more often than they are measured
+            return chosen_cutoff(robot, t[start:stop][fresh], q[start:stop][fresh])
         raise ArgumentError(
             "no joint moves by more than the noise of its positions: there is nothing to identify; with a cutoff such "
             "motions are taken as they are"

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 
 from kinetree.errors import ArgumentError, FormatError
 from kinetree.logs.columns import Coordinates, some
+from kinetree.logs.samples import Samples
 from kinetree.options import nonzero_numbers, option, read_numbers, value
 from kinetree.robot import Robot
 from kinetree.validation import Array, real_array
@@ -95,23 +96,8 @@ class Sensors:
         return cast("Mapping[str, str]", self.wrenches)
 
 
-class Block(NamedTuple):
-    """Consecutive samples of a recorded motion at the joints, in SI units; None for what the file has not.
-
-    Times (n,), configurations (n, nq), velocities, accelerations and joint forces (n, nv), zero of a floating base and
-    NaN of what was not measured, and measured wrenches on the bodies (n, nb, 6), as `inverse_dynamics` takes them.
-    """
-
-    t: Array | None
-    q: Array
-    v: Array | None
-    a: Array | None
-    tau: Array
-    f_ext: Array | None = None
-
-
 class AtJoints:
-    """Makes blocks at the joints of what a file has, by what its columns are.
+    """Makes samples at the joints of what a file has, by what its columns are, with times, if there are any.
 
     An error says which numbers do not fit the robot's motors, and that a frame with a wrench is not there, or is fixed.
     """
@@ -124,20 +110,20 @@ class AtJoints:
         for frame in self._frames:
             if frame.body is None:
                 raise ArgumentError(f"{frame.name!r} does not move: a wrench on it makes no difference")
-        base = Coordinates(robot.q_names, robot.v_names).of_base("v")
-        self._driven = [k for k in range(robot.nv) if k not in base]
+        self._driven = Coordinates.of(robot).of_joints("v")
         of_v = {k: body.q_index[j] for body in robot.model.leading for j, k in enumerate(body.v_index)}
         self._positions = [of_v[k] for k in range(robot.nv)]
 
-    def __call__(self, arrays: Mapping[str, Array]) -> Block:
-        """Return the block of the arrays "t", "q", "v", "a", "tau", "current" and "wrench" of a file."""
+    def __call__(self, arrays: Mapping[str, Array]) -> Samples:
+        """Return the samples of the arrays "t", "q", "v", "a", "tau", "current" and "wrench" of a file."""
         q, v, a, ratios = arrays["q"], arrays.get("v"), arrays.get("a"), self._ratios
         tau = self._forces(arrays)
         if self._sensors.motor_positions and ratios is not None:
             q = q.copy()
             q[:, self._positions] /= ratios
             v, a = (None if x is None else x / ratios for x in (v, a))
-        return Block(arrays.get("t"), q, v, a, tau, self._wrenches(q, arrays["wrench"]) if "wrench" in arrays else None)
+        f_ext = self._wrenches(q, arrays["wrench"]) if "wrench" in arrays else None
+        return Samples(q, v, a, tau, f_ext, t=arrays.get("t"))
 
     def _forces(self, arrays: Mapping[str, Array]) -> Array:
         tau, constants = np.zeros((len(arrays["q"]), self._robot.nv)), self._constants

@@ -94,7 +94,7 @@ def seen(robot: Robot, log: Any, currents: Sequence[str] = ()) -> Seen:
 
 def base_of(robot: Robot) -> list[int]:
     """Return the entries of v of a floating base."""
-    return list(Coordinates(robot.q_names, robot.v_names).of_base("v"))
+    return list(Coordinates.of(robot).of_base("v"))
 
 
 def together(robot: Robot, parts: Sequence[Samples]) -> Samples:

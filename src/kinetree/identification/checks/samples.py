@@ -82,7 +82,7 @@ def still(at: Seen) -> Iterator[Found]:
 
 def saturated(at: Seen) -> Iterator[Found]:
     """Yield which forces of samples that were not filtered stay at an end."""
-    yield from findings.saturated(findings.Recorded(at.robot, None, at.whole.q, at.whole.tau))
+    yield from findings.saturated((at.robot, at.whole))
 
 
 def constant(at: Seen) -> Iterator[Found]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.drawing.panels import turning
+from kinetree.algorithms.kinematics.manifold import turning
 from kinetree.errors import ArgumentError, unknown_name
 from kinetree.functions.rates import rates
 from kinetree.identification.parameters.grouping import group
@@ -91,7 +91,7 @@ class BaseParameters:
     @property
     def quantities(self) -> tuple[tuple[str, str], ...]:
         """What each base parameter is named after, such as ``("moments of inertia", "kg·m²")``: quantity and unit."""
-        turns, joint = turning(self.robot), {place: key for key, place in self.places.items()}
+        turns, joint = turning(self.robot.model), {place: key for key, place in self.places.items()}
         out = []
         for place, name in zip(self.independent, self.names, strict=True):
             if place < 10 * self.robot.nb:

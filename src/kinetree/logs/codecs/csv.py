@@ -13,8 +13,8 @@ import numpy as np
 
 from kinetree.errors import FormatError
 from kinetree.logs.codecs.table import EXPECTED, ROWS, Blocks, Names, Table
-from kinetree.logs.columns import DECIMAL_COMMA, NO_DECIMAL_COMMAS, Coordinates
-from kinetree.logs.layout import Layout, layout_of_header, layout_without_header
+from kinetree.logs.columns import Coordinates
+from kinetree.logs.layout import DECIMAL_COMMA, NO_DECIMAL_COMMAS, Layout, layout_of_header, layout_without_header
 from kinetree.validation import Array
 
 
@@ -53,24 +53,19 @@ class Csv(Table):
             return layout_of_header(self.names, coordinates, quantities)
         return layout_without_header(self._width, coordinates, quantities)
 
-    def numbers(self) -> Iterator[dict[str, Array]]:
+    def rows(self, columns: Sequence[int]) -> Iterator[Array]:
         """See `Table`; `FormatError` names the line and the column of the first field that is not a number."""
         size = max(os.fstat(self._raw.fileno()).st_size, 1) if self._raw.seekable() else 0
-        groups = self.layout.groups
-        ends = np.cumsum([len(columns) for columns in groups.values()])[:-1]
         while lines := list(islice(self._lines, ROWS)):
             self._rows = [(k, line) for k, line in lines if (bare := line.strip()) and bare[0] != "#"]
-            if not self._rows:
-                continue
-            table = self._parsed(list(chain.from_iterable(groups.values())))
-            self.progress = self._raw.tell() / size if size else 0.0
-            yield dict(zip(groups, map(np.ascontiguousarray, np.split(table, ends, axis=1)), strict=True))
-            self._first += len(self._rows)
+            if self._rows:
+                self.progress = self._raw.tell() / size if size else 0.0
+                yield self._parsed([*columns])
+                self._first += len(self._rows)
 
-    def fault(self, row: int, quantity: str, k: int, value: float) -> str:
+    def fault(self, row: int, column: int, value: float) -> str:
         """See `Table`."""
         number, line = self._rows[row - self._first]
-        column = self.layout.groups[quantity][k]
         field, where = self._split(line)[column], f"line {number}, column {self.layout.names[column]!r}"
         hint = ": fill it in, or leave the row out; a table has one rate for all"
         return f"{where}: {field} is not a finite number" if field else f"{where}: an empty field is not a number{hint}"

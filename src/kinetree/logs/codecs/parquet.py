@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import importlib.util
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, BinaryIO
 
 import numpy as np
 
 from kinetree.errors import ArgumentError, FormatError
-from kinetree.logs.codecs.table import ROWS, TEXTS, Blocks, Names, Table
+from kinetree.logs.codecs.table import BESIDE, ROWS, Blocks, Names, Table
 from kinetree.validation import Array
 
 KEY = b"kinetree"
@@ -38,31 +38,24 @@ class Parquet(Table):
     def __init__(self, stream: BinaryIO, name: str) -> None:
         super().__init__(stream, name)
         check_installed()
-        from pyarrow import parquet
+        from pyarrow import parquet, types
 
         with self.reading():
             self._file = parquet.ParquetFile(stream)
             held = self._file.schema_arrow
-            self.names = tuple(x.name for x in held if _is_numeric(str(x.type)))
-            self.unread = ", ".join(f"{x.name} ({x.type})" for x in held if not _is_numeric(str(x.type)))
-            self.rows = self._file.metadata.num_rows
-            self.check_size(stream, 8 * self.rows * len(self.names))
+            self.names = tuple(x.name for x in held if types.is_integer(x.type) or types.is_floating(x.type))
+            self.unread = ", ".join(f"{x.name} ({x.type})" for x in held if x.name not in self.names)
+            self.check_size(stream, 8 * self._file.metadata.num_rows * len(self.names))
 
-    def numbers(self) -> Iterator[dict[str, Array]]:
+    def rows(self, columns: Sequence[int]) -> Iterator[Array]:
         """See `Table`."""
-        groups = {x: [self.layout.names[k] for k in columns] for x, columns in self.layout.groups.items()}
+        names = [self.names[k] for k in columns]
         with self.reading():
-            every = (
-                batch
-                for group in range(self._file.num_row_groups)  # one at a time: it keeps what it has read
-                for batch in self._file.iter_batches(ROWS, row_groups=[group], columns=[*chain(*groups.values())])
-            )
-            for batch in every:
-                self.progress += len(batch) / self.rows
-                yield {
-                    x: np.stack([batch.column(name).to_numpy(zero_copy_only=False) for name in names], -1, dtype=float)
-                    for x, names in groups.items()
-                }
+            for group in range(self._file.num_row_groups):  # one at a time: it keeps what it has read
+                for batch in self._file.iter_batches(ROWS, row_groups=[group], columns=names):
+                    self.progress += len(batch) / self._file.metadata.num_rows
+                    own = [batch.column(name).to_numpy(zero_copy_only=False) for name in names]
+                    yield np.stack(own, -1, dtype=float)
 
     def extra(self) -> dict[str, Any]:
         """See `Table`."""
@@ -87,13 +80,9 @@ class Parquet(Table):
         parquet.write_table(whole, stream, row_group_size=GROUP)
 
 
-def _is_numeric(kind: str) -> bool:
-    return kind in ("double", "float") or kind.lstrip("u").startswith("int")
-
-
 def _array(name: str, nested: Any) -> Any:
     """Return an array of texts where these are expected, else of integers or floats, NaN where there is none."""
     array = np.array(nested)
-    if (name in TEXTS) != (array.dtype.kind == "U"):
+    if (name in BESIDE and BESIDE[name].kind is str) != (array.dtype.kind == "U"):
         raise ValueError(f"{name} is {nested!r}"[:80])
     return array if array.dtype.kind in "iU" else array.astype(np.float64)
