@@ -36,8 +36,7 @@ ROOT = Path(__file__).parents[1]
 EQUIVALENT = ROOT / "tools" / "mutants_equivalent.txt"
 
 TESTS = {
-    "ground": "test_lazy.py test_names.py"
-    " test_modern_robotics.py test_robot.py passes/test_tangents.py formats",
+    "ground": "test_lazy.py test_names.py test_modern_robotics.py test_robot.py passes/test_tangents.py formats",
     "algorithms": "inverse_kinematics",
     "backends": "runtime/test_scan.py",
     "constraints": "simulation/test_closed_loops.py simulation/test_contacts.py",
