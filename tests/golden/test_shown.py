@@ -119,7 +119,11 @@ def pictures_of_motions(folder: Path) -> Iterator[str]:
     far = waves(moving, 30)
     far = kt.Trajectory(moving, far.t, far.q + np.outer(far.t, [50.0, *[0.0] * (moving.nq - 1)]), far.v)
     yield from figure_lines(far.plot_motion(2))
-    for name, options in (("side.gif", {"projection": "front"}), ("space.gif", {"speed": 0.5})):
+    for name, options in (
+        ("front.gif", {"projection": "front"}),
+        ("top.gif", {"projection": "top"}),
+        ("space.gif", {"speed": 0.5}),
+    ):
         yield from saved(partial(waves(moving, 30).animate, folder / name, fps=2, **options))
 
 
