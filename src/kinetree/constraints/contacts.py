@@ -22,9 +22,8 @@ from kinetree.constraints.model import ConstrainedModel
 from kinetree.contacts import ForceSet, Interval, NotNegative, Problem, Solution, solve
 from kinetree.contacts.sets import StoppedFriction, largest, positive_part
 from kinetree.glossary.symbols import Vector
-from kinetree.scalars.column import Column
 from kinetree.scalars.functions import Scalar, is_zero, select, select_less, sqrt
-from kinetree.scalars.linalg import dot, minus, plus, times
+from kinetree.scalars.linalg import Column, dot, minus, plus, times
 
 TOLERANCE = 1e-6
 """Of velocities, beside the largest along a row; of the work, beside that times the largest force."""

@@ -40,9 +40,8 @@ from kinetree.integrators.contract import INTEGRATORS, Integrator, State, System
 from kinetree.integrators.euler import implicit_euler, own_derivatives, semi_implicit_euler, with_rotors
 from kinetree.joints.base import JointState
 from kinetree.model import Body, Model
-from kinetree.scalars.column import Column
 from kinetree.scalars.functions import Scalar, is_zero, select_less
-from kinetree.scalars.linalg import minus
+from kinetree.scalars.linalg import Column, minus
 from kinetree.spatial.vector import ZERO
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from kinetree.algorithms.dynamics.singular import velocities
+from kinetree.algorithms.inverse_kinematics.problem import prime_roots
 from kinetree.algorithms.kinematics.manifold import integrate
 from kinetree.algorithms.registry import Vector
 from kinetree.constraints.inputs import NONE_GIVEN, ContactInputs, each_masked, masked, row_mask, taking
@@ -15,7 +16,6 @@ from kinetree.scalars.factorization import solve_positive
 from kinetree.scalars.functions import floor, select, select_less
 from kinetree.scalars.linalg import dot, transposed
 from kinetree.scalars.loops import recording, repeat
-from kinetree.scalars.sequences import prime_roots
 from kinetree.spatial import Scalar
 
 RATIO = 1e-2

@@ -13,7 +13,7 @@ from kinetree.constraints.system import ConstrainedSystem
 from kinetree.constraints.time_stepping import TIME_STEPPING, integrator_of, stepped
 from kinetree.glossary.symbols import FORWARDS
 from kinetree.integrators.step import OWN, held
-from kinetree.scalars.column import Column
+from kinetree.scalars.linalg import Column
 from kinetree.spatial import Scalar
 
 INTEGRATORS = tuple(name for name in OWN if name != "variational")
