@@ -208,6 +208,7 @@ def test_turned_around_it_moves_the_other_way(joint: Joint) -> None:
 def test_the_parameters_of_a_joint_are_floats() -> None:
     """Also where integers are given, so that its numbers do not depend on how they were written."""
     assert isinstance(Helical((0, 0, 1), 2).pitch, float)
+    assert [*map(type, (Mimic(Revolute(), 2, 1).factor, Mimic(Revolute(), 2, 1).offset))] == [float, float]
     assert Helical((0, 0, 1), 2) == Helical((0.0, 0.0, 1.0), 2.0)
 
 
