@@ -96,7 +96,7 @@ def with_joint_physics(
     bodies = list(model.bodies)
     for i, body in enumerate(bodies):
         its = {what: of[body.joint_name] for what, of in figures.items() if body.joint_name in of}
-        new: dict[str, Any] = {what: _felt(body, what, x) for what, x in its.items()}
+        new: dict[str, Any] = {what: _felt(_follows(model, body), what, x) for what, x in its.items()}
         bodies[i] = replace(body, **new)
     model = replace(model, bodies=tuple(bodies))
     for what, value in (("stiffness", stiffness), ("rest_position", rest_position)):
@@ -152,10 +152,10 @@ def with_limits(
         except ModelError as error:
             raise ModelError(f"joint {body.joint_name!r}: {error}") from None
     for i, body in enumerate(bodies):
-        if body.joint.follows is not None:
-            k = model.bodies.index(model.leader(body))
+        if (follows := _follows(model, model.bodies[i])) is not None:
+            k = model.bodies.index(model.leader(model.bodies[i]))
             if (bodies[k].limits, body.limits) != (model.bodies[k].limits, model.bodies[i].limits):
-                bodies[k] = _within_follower(bodies[k], body, body.joint.follows)
+                bodies[k] = _within_follower(bodies[k], body, follows)
     return changed(robot, replace(model, bodies=tuple(bodies)))
 
 
@@ -177,7 +177,7 @@ def _with_springs(model: Model, what: str, value: Values) -> Model:
     figures = _of_one(model, what, value, "springs")
     bodies = list(model.bodies)
     for i, body in enumerate(bodies):
-        spring, follows = body.spring, body.joint.follows
+        spring, follows = body.spring, _follows(model, body)
         if isinstance(value, Mapping):
             if body.joint_name in figures:
                 own = JointSpring(**{field: figures[body.joint_name]})
@@ -195,7 +195,7 @@ def _limits(model: Model, what: str, value: Values) -> dict[str, float]:
     """Return these limits by joint, where they change."""
     for name in value if isinstance(value, Mapping) and what == "effort" else ():
         body = model.bodies[model.body_of_joint(name)]
-        if body.joint.follows is not None:
+        if _follows(model, body) is not None:
             leader = model.leader(body).joint_name
             raise ModelError(f"joint {name!r} follows {leader!r}: give the effort limit of that one")
     found = _of_one(model, what, value, "limits")
@@ -211,7 +211,7 @@ def _figures(model: Model, what: str, value: Values) -> ByJoint:
     if isinstance(value, Mapping):
         return found
     for body in model.bodies:
-        if body.joint.follows is not None:
+        if _follows(model, body) is not None:
             found[body.joint_name] = (0.0,) * len(body.v_index)
         elif np.ndim(value) == 0 and not body.joint.actuated:
             del found[body.joint_name]
@@ -260,9 +260,14 @@ def _numbers(what: str, value: ArrayLike, n: int, of: str = "") -> Array:
     return np.broadcast_to(array, (n,))
 
 
-def _felt(body: Body, what: str, values: tuple[float, ...]) -> tuple[float, ...]:
+def _felt(follows: Follows | None, what: str, values: tuple[float, ...]) -> tuple[float, ...]:
     """Return resistances at a joint's speed as its coordinate feels them: a follower's at its leader's."""
-    if body.joint.follows is None:
+    if follows is None:
         return values
-    factor = body.joint.follows[0]
+    factor = follows[0]
     return tuple(x * (abs(factor) if what == "friction" else factor**2) for x in values)
+
+
+def _follows(model: Model, body: Body) -> Follows | None:
+    """Return the factor and the offset of a joint that follows another one of the model."""
+    return None if model.leader(body) is body else body.joint.follows
