@@ -21,7 +21,7 @@ from kinetree.embedded import EMBEDDED
 from kinetree.errors import NonPhysicalInertiaWarning
 from kinetree.joints import Continuous, Prismatic, Revolute
 from kinetree.robot.table import joint_table, kind, massless, missing_limits, tree
-from kinetree.tables import make_table
+from kinetree.tables import Cells
 from robots import erd_sdf
 
 
@@ -169,7 +169,7 @@ def test_the_embedded_robots_in_a_narrow_terminal(capsys, monkeypatch):
 
 def test_a_narrow_column_comes_back_when_a_wide_one_has_gone(capsys):
     columns = {"name": "left", "wide": "left", "slim": "right"}
-    console().print(make_table(columns, [("n" * 20, "w" * 20, "s" * 4)], 30, optional=["slim", "wide"]))
+    console().print(Cells(columns, [("n" * 20, "w" * 20, "s" * 4)], ["slim", "wide"]).for_terminal(30))
     assert [line.rstrip() for line in capsys.readouterr().out.splitlines()] == [
         "name                  slim",
         "nnnnnnnnnnnnnnnnnnnn  ssss",

@@ -15,8 +15,8 @@ from kinetree.constraints.types import Row
 from kinetree.contacts.sets import largest
 from kinetree.errors import ModelError
 from kinetree.integrators.contract import System
-from kinetree.scalars.column import Column
 from kinetree.scalars.functions import Scalar
+from kinetree.scalars.linalg import Column
 from kinetree.scalars.loops import repeat
 
 CLOSED = 1e-12

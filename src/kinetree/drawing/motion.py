@@ -23,7 +23,7 @@ from kinetree.drawing.panels import (
 from kinetree.errors import ArgumentError
 from kinetree.motions.trajectory import Trajectory
 from kinetree.robot import Robot
-from kinetree.robot.limits import given
+from kinetree.robot.base import given_limits
 from kinetree.validation import Array
 
 if TYPE_CHECKING:
@@ -227,7 +227,7 @@ class Picture:
         columns = min(5, math.ceil(math.sqrt(nv)))
         figure.set_size_inches(2.8 * columns + 0.4, 1.8 * math.ceil(nv / columns) + 0.8)
         axes = grid(figure, nv, columns, "t (s)" if self._timed else "sample")
-        limits, units = given(self.robot.effort_limits), torque_units(self.robot)
+        limits, units = given_limits(self.robot.effort_limits), torque_units(self.robot)
         largest = np.abs(tau).max(axis=0)
         for k, (ax, name) in enumerate(zip(axes, self.robot.v_names, strict=True)):
             ax.plot(when[:, k], tau[:, k], linewidth=1.0, color="tab:blue")

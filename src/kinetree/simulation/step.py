@@ -17,8 +17,8 @@ from kinetree.integrators.step import is_own
 from kinetree.model import JointFriction, Model
 from kinetree.runtime.function import Function
 from kinetree.runtime.spec import FunctionSpec
-from kinetree.scalars.column import Column
 from kinetree.scalars.functions import Scalar, floor, select_less
+from kinetree.scalars.linalg import Column
 from kinetree.simulation.choices import OWN, Law, further, own
 from kinetree.simulation.events import Event, located
 from kinetree.tracing import context

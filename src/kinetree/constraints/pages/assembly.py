@@ -7,6 +7,7 @@ from itertools import compress
 from typing import NamedTuple
 
 from kinetree.algorithms.dynamics.singular import velocities
+from kinetree.algorithms.inverse_kinematics.problem import prime_roots
 from kinetree.algorithms.inverse_kinematics.steps import least_squares
 from kinetree.algorithms.kinematics.manifold import integrate
 from kinetree.algorithms.registry import Vector
@@ -17,7 +18,6 @@ from kinetree.contacts.sets import largest
 from kinetree.scalars.functions import floor, larger, select, select_less, smaller
 from kinetree.scalars.linalg import dot
 from kinetree.scalars.loops import recording, repeat
-from kinetree.scalars.sequences import prime_roots
 from kinetree.spatial import Scalar
 
 RATIO = 1e-2

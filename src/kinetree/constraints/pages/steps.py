@@ -44,9 +44,8 @@ from kinetree.integrators.euler import implicit_euler, own_derivatives, semi_imp
 from kinetree.integrators.step import OWN, held
 from kinetree.joints.base import JointState
 from kinetree.model import Body, Model
-from kinetree.scalars.column import Column
 from kinetree.scalars.functions import Scalar, is_zero, select, select_less
-from kinetree.scalars.linalg import minus, plus
+from kinetree.scalars.linalg import Column, minus, plus
 from kinetree.spatial.vector import ZERO
 
 TOLERANCE = 1e-6
