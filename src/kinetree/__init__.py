@@ -24,7 +24,7 @@ NAMES = {
     "functions.model_inputs": "body_inertia gravity joint_armature joint_damping joint_friction payload",
     "functions.of_user": "compile",
     "functions.parameters": "Array Number",
-    "identification.bodies.nearest": "Bodies",
+    "identification.bodies": "Bodies",
     "identification.estimators": "Generalised Instrumental LeastSquares OutputError Robust",
     "integrators": "StopReason Tsitouras integrator",
     "loading": "load load_mechanism",

@@ -206,21 +206,17 @@ class Summary:
 
     def joints(self) -> list[dict[str, Any]]:
         """Return the motion of every degree of freedom; a limit is infinite, a range None, where there is none."""
-        robot, rows = self.robot, []
-        leading = [body for body in robot.model.leading if len(body.q_index) == len(body.v_index) == 1]
-        position = {body.v_index[0]: body.q_index[0] for body in leading}
-        speeds, efforts = given_limits(robot.velocity_limits), given_limits(robot.effort_limits)
-        for k, name in enumerate(robot.v_names):
-            low = high = None
-            beyond = False
-            if (j := position.get(k)) is not None:
-                low, high = self._low[j], self._high[j]
-                beyond = bool(low < robot.lower_limits[j] or high > robot.upper_limits[j])
-            row = {"name": name, "low": low, "high": high, "beyond": beyond}
-            row |= {"peak_v": self._speed[k], "limit_v": speeds[k], "fast": bool(self._speed[k] > speeds[k])}
-            row |= {"peak_tau": self._peak[k], "limit_tau": efforts[k], "strong": bool(self._peak[k] > efforts[k])}
-            rows.append(row)
-        return rows
+        robot, low, high = self.robot, self._low, self._high
+        position = {x.v_index[0]: x.q_index[0] for x in robot.model.leading if len(x.q_index) == len(x.v_index) == 1}
+        beyond = (low < robot.lower_limits) | (high > robot.upper_limits)
+        places = [position.get(k) for k in range(robot.nv)]
+        spans = [(None, None, False) if j is None else (low[j], high[j], bool(beyond[j])) for j in places]
+        columns: list[Any] = [robot.v_names, *zip(*spans, strict=True)]
+        for peak, limits in ((self._speed, robot.velocity_limits), (self._peak, robot.effort_limits)):
+            limit = given_limits(limits)
+            columns += [peak, limit, (peak > limit).tolist()]
+        keys = ("name", "low", "high", "beyond", "peak_v", "limit_v", "fast", "peak_tau", "limit_tau", "strong")
+        return [dict(zip(keys, row, strict=True)) for row in zip(*columns, strict=True)]
 
     def table_of_joints(self) -> Cells:
         """Return the range, speed and force of every degree of freedom against its limits."""

@@ -29,18 +29,14 @@ from kinetree.validation import Array
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-MOST_ROBOTS = 50
-"""Robots of a batch that are drawn; of more, so many at equal distances."""
-
-MOST_PATHS = 6
-"""Frames whose paths are drawn where none are named."""
+MOST_ROBOTS = 50  # robots of a batch that are drawn; of more, so many at equal distances
+MOST_PATHS = 6  # frames whose paths are drawn where none are named
 
 QUANTITIES = dict.fromkeys(("rad", "m"), "positions") | dict.fromkeys(("rad/s", "m/s"), "velocities")
 QUANTITIES |= {"N·m": "torques", "N": "forces"}
 """What has a unit."""
 
-NAMED = 8
-"""Curves of a panel that have a legend of its own."""
+NAMED = 8  # curves of a panel that have a legend of its own
 
 
 class Curves(NamedTuple):
