@@ -200,8 +200,7 @@ def _made(contacts: int, limits: int, bounded: int) -> Function:
         intervals = [Interval(b) for b in given.get("bounds", ())]
         lower = given["G"]
         G = [[lower[max(i, j)][min(i, j)] for j in range(n)] for i in range(n)]
-        problem = Problem(G, given["g"], [*cones, *[PUSHES] * limits, *intervals])
-        problem = problem.compliant(given.get("compliance"))
+        problem = Problem(G, given["g"], [*cones, *[PUSHES] * limits, *intervals]).compliant(given.get("compliance"))
         numbers = {name: given[name] for name in NUMBERS if name in given}
         return solve(problem, options["solver"], start=given.get("start"), **numbers)
 

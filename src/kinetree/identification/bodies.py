@@ -167,12 +167,17 @@ def newton(problem: Problem) -> Consistent:
     decrement λ² below 0.4 of this it is at most λ² above its least value (Boyd and Vandenberghe, section 9.6.3).
     """
     problem, x, before = problem.condensed(), problem.prior, np.inf
+    last = x
     unit = min(problem.strength, 1.0, *problem.weights)
     data = 0.5 * float(((problem.A @ x - problem.b) ** 2).sum())
     share = min(1.0, problem.strength / max(data, np.finfo(float).tiny))
     for _ in range(STEPS):
         stage = problem._replace(A=problem.A * np.sqrt(share), b=problem.b * np.sqrt(share))
-        M, r = stage.rows(x)
+        try:
+            M, r = stage.rows(x)
+        except np.linalg.LinAlgError:  # rounding has left physical consistency: half the way back
+            x = 0.5 * (last + x)
+            continue
         scale = np.linalg.norm(M, axis=0)
         scale[scale == 0.0] = 1.0
         Q, R = np.linalg.qr(M / scale)
@@ -181,7 +186,7 @@ def newton(problem: Problem) -> Consistent:
         near = decrement < NEAR * unit
         if share == 1.0 and near and (decrement <= GAP * unit or decrement > 0.5 * before):  # the rest is rounding
             return Consistent(x, decrement)
-        x = x + stage.length(x, step, decrement) * step
+        last, x = x, x + stage.length(x, step, decrement) * step
         before = decrement if share == 1.0 and near else np.inf
         share = min(1.0, GROWTH * share) if near else share
     raise KinetreeError(

@@ -41,7 +41,6 @@ class Kind(NamedTuple):
 KINDS = {
     "position_sign": Kind("the positions of {} have the other sign", positions=True),
     "force_sign": Kind("the forces of {} have the other sign", forces=True),
-    "joint_sign": Kind("the positions and the forces of {} have the other sign", positions=True, forces=True),
     "swapped_positions": Kind("the positions of {} are exchanged", positions=True),
     "swapped_forces": Kind("the forces of {} are exchanged", forces=True),
     "swapped_joints": Kind("the columns of {} are exchanged, positions and forces", positions=True, forces=True),
@@ -175,7 +174,6 @@ class Mistakes:
         for k in joints:
             if not self.right[k]:
                 readings += [Reading(name, (k,)) for name in ("position_sign", "force_sign")]
-            readings.append(Reading("joint_sign", (k,)))
         for k in joints:
             x, std = now.ratio(k)
             ratio = x if x > DOUBTFUL * std else float(self._ratios[k])
