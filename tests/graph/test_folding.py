@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import random
 import re
@@ -62,6 +63,9 @@ def test_signs_move_outwards():
     x, y, *_ = leaves()
     assert same((-x) * y, -(x * y))
     assert same((-x) / y, -(x / y))
+    assert same(x / (-y), -(x / y))
+    assert same((-x) / (-y), x / y)
+    assert same(x * (-y), -(x * y))
     assert same(x + (-y), x - y)
     assert same(x - (-y), x + y)
     assert same((-x).sin(), -(x.sin()))
@@ -108,6 +112,21 @@ def test_folding_changes_only_the_rounding(seed):
     assert np.isfinite(expected).any()
     right = np.isfinite(expected) & (np.abs(expected) < 1e3)
     np.testing.assert_allclose(got[right], expected[right], rtol=1e-10, atol=1e-11)
+
+
+ARITY = {"neg": 1, "sqrt": 1, "sin": 1, "cos": 1, "abs": 1, "add": 2, "sub": 2, "mul": 2, "div": 2}
+
+
+@pytest.mark.parametrize("op", [*ARITY, "select_lt", "select_le"])
+def test_constants_fold_to_what_the_operation_gives(op):
+    values = (0.3, 1.0, 4.0) if op in ARITY else (-1.0, 0.0, 2.0, math.inf, math.nan)
+    for constants in itertools.product(values, repeat=ARITY.get(op, 2)):
+        graph = Graph()
+        args = tuple(graph.const(c) for c in (*constants, *((5.0, 6.0) if op not in ARITY else ())))
+        folded = OPS[op].node(graph, args)
+        program = Program(graph, (), (Port("y", (2,)),), ((folded, graph.node(op, args)),))
+        assert graph[folded].op == "const"
+        np.testing.assert_allclose(*interpret(program, [])[0], rtol=1e-15)
 
 
 def test_a_traced_value_has_no_truth_value_or_number():

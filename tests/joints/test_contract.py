@@ -227,6 +227,17 @@ def test_nothing_outside_joints_asks_for_the_type_of_a_joint() -> None:
     assert not asked, "a joint answers this itself: Joint.follows, Joint.alone, Joint.direction, Joint.rigid"
 
 
+@every
+def test_joints_of_one_coordinate_can_follow(joint: Joint) -> None:
+    if (joint.nq, joint.nv) == (1, 1):
+        assert Mimic(joint, 2, 0.5).follows == (2.0, 0.5)
+    else:
+        with pytest.raises(
+            ModelError, match=f"only a joint with one coordinate can mimic another; a {type(joint).__name__} "
+        ):
+            Mimic(joint, 2, 0.5)
+
+
 with_axis = pytest.mark.parametrize("kind", [Revolute, Continuous, Prismatic])
 
 

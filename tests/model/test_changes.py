@@ -15,8 +15,8 @@ from helpers.dense import assert_close
 from helpers.trees import random_inertia, random_placement, random_tree, toy
 from kinetree.algorithms import crba, forward_kinematics, rnea
 from kinetree.inverse_kinematics import FrameTarget
-from kinetree.joints import Fixed, Prismatic, Revolute
-from kinetree.model import Model
+from kinetree.joints import Fixed, Mimic, Prismatic, Revolute
+from kinetree.model import Model, ModelBuilder
 from kinetree.model.checks import inertia_defect
 from kinetree.spatial import Inertia, Transform
 
@@ -217,6 +217,22 @@ def test_friction_counts_only_when_asked_for() -> None:
 def test_mistakes_are_told(ask, message):  # type: ignore[no-untyped-def]
     with pytest.raises(kt.KinetreeError, match=message):
         ask()
+
+
+def test_a_mimic_joint_that_follows_none_is_as_any_other() -> None:
+    """Its factor scales its angle alone: limits, friction and springs are of its own coordinate."""
+    builder = ModelBuilder("one")
+    builder.add_link("base")
+    builder.add_link("a", numbers(np.random.default_rng(0))[0])
+    builder.add_joint("j", parent="base", child="a", joint=Mimic(Revolute((0, 0, 1)), 2.0, 0.5))
+    robot = kt.Robot(builder.build())
+    for limits in ({"lower": -1.0, "upper": 2.0}, {"lower": {"j": -1.0}, "upper": {"j": 2.0}}):
+        assert robot.with_limits(**limits).joint("j").limits == kt.JointLimits(-1.0, 2.0)
+    of_all = {"damping": 3.0, "friction": 0.5, "armature": 0.25, "stiffness": 7.0, "rest_position": 0.75}
+    changed = robot.with_joint_physics(**of_all)
+    assert changed == robot.with_joint_physics(**{what: {"j": x} for what, x in of_all.items()})
+    body = changed.model.bodies[0]
+    assert (body.spring.stiffness, body.spring.rest, *body.friction) == (7.0, 0.75, 0.5)
 
 
 I3 = np.eye(3)

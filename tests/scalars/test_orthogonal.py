@@ -44,6 +44,15 @@ def test_pseudo_inverse_and_projector(values: list[float], n: int) -> None:
     assert round(np.trace(P)) == sum(s > 1e-8 * values[0] for s in values)
 
 
+@pytest.mark.parametrize("values", VALUES.values(), ids=list(VALUES))
+def test_units_make_no_difference(values: list[float]) -> None:
+    B, unit = matrix(values, 4), 2.0**-60
+    K, Q, E_plus = map(np.array, orthogonal_rows(B.tolist()))
+    small = orthogonal_rows((unit * B).tolist())
+    for one, other in zip((K, unit * Q, E_plus / unit**2), small, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
 def test_more_rows_than_columns_and_rows_and_columns_of_zeros() -> None:
     B = np.zeros((5, 6))
     B[[0, 2, 3, 4], :4:3] = np.random.default_rng(1).normal(size=(4, 2))

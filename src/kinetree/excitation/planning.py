@@ -11,7 +11,7 @@ from kinetree.errors import ArgumentError, listed, unknown_name
 from kinetree.excitation.limits import MotionLimits, by_joint
 from kinetree.excitation.problem import CRITERIA, Free, Problem
 from kinetree.excitation.result import Excitation
-from kinetree.excitation.search import BARRIERS, Search, beginning, still
+from kinetree.excitation.search import BARRIERS, beginning, search, still
 from kinetree.excitation.series import Series
 from kinetree.identification.equations import RegressionModel
 from kinetree.identification.parameters.base import BaseParameters, base_parameters
@@ -19,7 +19,7 @@ from kinetree.identification.parameters.regressor import JointTerms
 from kinetree.identification.triangle import on_one_thread
 from kinetree.motions.trajectory import Trajectory
 from kinetree.options import given
-from kinetree.robot import limits as robot_limits
+from kinetree.robot.base import given_limits
 from kinetree.validation import Array, Seed, as_generator, positive, real_array
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ def excite(
         else _continued(problem, inside, first, initial, robot)
     )
     stages = BARRIERS if initial is None else BARRIERS[1:]
-    found = Search(problem, X, first, int(iterations), positive("tolerance", tolerance), progress).run(stages)
+    found = search(problem, X, first, int(iterations), positive("tolerance", tolerance), progress, stages)
     kept = _within(problem, inside, found.X)
     return Excitation(robot, whole, at, problem, found._replace(X=kept))
 
@@ -221,7 +221,7 @@ def _judge(free: Callable[[Array], ArrayLike], whole: Array, at: list[int]) -> F
 
 
 def _noise(robot: Robot, noise: float | ArrayLike | Mapping[str, float] | None) -> Array:
-    usual = PART_OF_EFFORT * robot_limits.given(robot.effort_limits)
+    usual = PART_OF_EFFORT * given_limits(robot.effort_limits)
     found = by_joint("noise", usual if noise is None else noise, robot)
     if missing := [name for name, s in zip(robot.v_names, found, strict=True) if not np.isfinite(s)]:
         raise ArgumentError(
