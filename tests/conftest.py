@@ -16,6 +16,7 @@ from helpers.sampling import ALL, SEED
 os.environ.setdefault("KINETREE_CACHE_DIR", tempfile.mkdtemp(prefix="kinetree-tests-"))
 
 collect_ignore = ["typing"]  # scripts for type checkers, see test_typing.py
+collect_ignore_glob = ["conftest.py", "*/conftest.py"]  # no doctests: modules of one name
 
 # What runs in the background of a shell ignores Ctrl-C, and so would the programs that tests interrupt.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
