@@ -12,7 +12,7 @@ from helpers.c_backend import COMPILERS, CBackend, run_c
 from helpers.kernels import run_batch, same_bits
 from helpers.programs import traced
 from helpers.sampling import cover
-from kinetree.graph.elementary.angles import LIMIT
+from kinetree.graph.elementary.circular import LIMIT
 
 COUNT = 1_000_000
 PROGRAM = traced(lambda x: [x[0].sin(), x[0].cos()], 1)

@@ -6,7 +6,7 @@ import pytest
 
 from helpers.kernels import run_batch, run_single, same_bits
 from helpers.programs import traced
-from kinetree.backends.llvm.kernels import LIMIT, TWO_OVER_PI
+from kinetree.graph.elementary.circular import LIMIT, TWO_OVER_PI
 
 
 def sines_and_cosines(x, dtype="float64"):
