@@ -40,21 +40,3 @@ def pytest_collection_finish() -> None:
     """Leave all that was imported and collected out of the garbage collector's rounds: it stays to the end."""
     gc.collect()
     gc.freeze()
-
-
-@pytest.fixture
-def cli(capsys, tmp_path, monkeypatch):
-    """Run ``kinetree inverse-dynamics`` in an empty directory: exit code, standard output, standard error."""
-    from kinetree.cli import main
-
-    monkeypatch.chdir(tmp_path)
-
-    def run(*arguments):
-        try:
-            code = main(["inverse-dynamics", *map(str, arguments)])
-        except SystemExit as leave:
-            code = leave.code
-        out, err = capsys.readouterr()
-        return code, out, err
-
-    return run

@@ -7,7 +7,7 @@ import pytest
 
 from helpers import textbook as book
 from helpers.dense import assert_close
-from helpers.trees import page, random_inertia, random_placement
+from helpers.trees import page, random_inertia, random_placement, toy
 from kinetree.algorithms import crba, rnea
 from kinetree.errors import ArgumentError, ModelError
 from kinetree.joints import Fixed, Helical, Joint, Prismatic, Revolute, Spherical
@@ -79,14 +79,6 @@ def test_w_is_nilpotent_and_l_is_its_sum() -> None:
     assert_close(form.L @ (np.eye(6 * n) - form.W), np.eye(6 * n), ulps=200, scale=float(np.abs(form.L).max()))
 
 
-def test_a_g_and_w_are_blocks() -> None:
-    form, n = ClosedForm(random_chain(2), state(2)[0]), len(JOINTS)
-    blocks = form.W.reshape(n, 6, n, 6).swapaxes(1, 2)
-    assert {(i, j) for i in range(n) for j in range(n) if blocks[i, j].any()} == {(i + 1, i) for i in range(n - 1)}
-    A = form.A.reshape(n, 6, n)
-    assert {(i, k) for i in range(n) for k in range(n) if A[i, :, k].any()} == {(i, i) for i in range(n)}
-
-
 def recursion(chain: ScrewChain, q: np.ndarray, v: np.ndarray, a: np.ndarray, tip: np.ndarray, V0, dV0) -> np.ndarray:
     """MR's recursive Newton–Euler algorithm (section 8.3), link by link."""
     n, M = chain.n, chain.M
@@ -113,28 +105,6 @@ def test_moving_base_and_tip_wrench() -> None:
     assert_close(got, recursion(chain, q, v, a, tip, V0, dV0), ulps=300)
 
 
-def test_moving_base_is_a_robot_that_it_carries() -> None:
-    """The base turns about a vertical axis at a steady rate: the same as one more joint that does."""
-    model, (q, v, a) = random_chain(5), state(5)
-    chain = ScrewChain.of(model)
-    spin, turned = 1.7, np.array([0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
-    flying = ScrewChain(
-        np.concatenate([[np.eye(4)], chain.M]),
-        np.concatenate([[np.zeros((6, 6))], chain.G]),
-        np.column_stack([turned, chain.A]),
-        tuple(range(7)),
-        chain.gravity,
-    )
-    expected = ClosedForm(flying, np.r_[0.0, q]).tau(np.r_[spin, v], np.r_[0.0, a])[1:]
-    assert_close(ClosedForm(chain, q).tau(v, a, V0=spin * turned), expected, ulps=300)
-
-
-def test_tip_wrench_acts_through_the_jacobian() -> None:
-    model, (q, v, a) = random_chain(6), state(6)
-    form, tip = ClosedForm(ScrewChain.of(model, "hand"), q), np.random.default_rng(6).normal(size=6)
-    assert_close(form.tau(v, a, tip), form.M @ a + form.c(v) + form.g + form.J.T @ tip, ulps=300)
-
-
 @pytest.mark.parametrize("S", [[0, 0, 0, 1, 2, 3], [0.3, -1, 2, 1, 2, 3], [0, 0, 1, 0, 0, 0]])
 def test_exponential_against_scipy(S: list[float]) -> None:
     from scipy.linalg import expm
@@ -150,27 +120,15 @@ def test_exponential_against_scipy(S: list[float]) -> None:
 
 
 def test_only_chains_of_single_joints() -> None:
-    b = ModelBuilder("fork")
-    for name in ("base", "stem", "left", "right"):
-        b.add_link(name)
-    b.add_joint("j0", parent="base", child="stem", joint=Revolute())
-    b.add_joint("j1", parent="stem", child="left", joint=Revolute())
-    b.add_joint("j2", parent="stem", child="right", joint=Revolute())
-    with pytest.raises(ModelError, match="body 'right' branches off"):
-        ScrewChain.of(b.build())
-    ball = ModelBuilder("ball")
-    ball.add_link("base")
-    ball.add_link("bob")
-    ball.add_joint("socket", parent="base", child="bob", joint=Spherical())
-    with pytest.raises(ModelError, match="joint 'socket' is a Spherical"):
-        ScrewChain.of(ball.build())
-    follow = ModelBuilder("mimic")
-    for name in ("base", "a", "b"):
-        follow.add_link(name)
-    follow.add_joint("lead", parent="base", child="a", joint=Revolute())
-    follow.add_joint("copy", parent="a", child="b", joint=Revolute(), mimic=("lead", 1.0, 0.0))
-    with pytest.raises(ModelError, match="joint 'copy' is a Mimic"):
-        ScrewChain.of(follow.build())
+    first = "lead base a", Revolute()
+    copy = "copy a b", Revolute(), {"mimic": ("lead", 1.0, 0.0)}
+    for joints, message in (
+        ([first, ("j1 a left", Revolute()), ("j2 a right", Revolute())], "body 'right' branches off"),
+        ([("socket base bob", Spherical())], "joint 'socket' is a Spherical"),
+        ([first, copy], "joint 'copy' is a Mimic"),
+    ):
+        with pytest.raises(ModelError, match=message):
+            ScrewChain.of(toy(*joints))
     rock = ModelBuilder("rock")
     rock.add_link("base")
     assert np.array_equal(ScrewChain.of(rock.build()).M, [np.eye(4)])

@@ -15,7 +15,7 @@ from scipy.integrate import solve_ivp
 
 import kinetree as kt
 from helpers.joints import MOVING
-from helpers.trees import Array, random_inertia, random_states, random_tree
+from helpers.trees import Array, random_inertia, random_states, random_tree, toy
 from kinetree.algorithms.kinematics.manifold import difference, integrate, step_rate
 from kinetree.graph import Port
 from kinetree.integrators import INTEGRATORS, System, integrator
@@ -227,19 +227,6 @@ def test_free_flight_keeps_momentum() -> None:
     assert np.abs(moved.v[:, 6:] - v[6:]).max() > 0.5
 
 
-def test_wrenches_keep_its_order() -> None:
-    r, (q, v) = robot("floating"), state("floating")
-    f_ext = np.random.default_rng(0).normal(size=(r.nb, 6))
-
-    def after(name: str, steps: int) -> Array:
-        forces, record = kt.Forces(f_ext=f_ext, frame="world"), kt.Record(every=steps)
-        moved = r.simulate(q, v, steps=steps, dt=0.2 / steps, forces=forces, integrator=name, record=record)
-        return np.concatenate([moved.q[-1], moved.v[-1]])
-
-    errors = [np.abs(after("variational", n) - after("rk4", 1000)).max() for n in (100, 200, 400)]
-    assert [a / b for a, b in pairwise(errors)] == pytest.approx([4.0, 4.0], rel=0.03)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(("base", "steps"), [(Revolute((0, 1, 0)), 10**6), (FreeFlyer(), 10**5)])
 def test_energy_does_not_drift(base: Joint, steps: int) -> None:
@@ -323,12 +310,8 @@ def test_sharp_friction_in_the_variational_rule() -> None:
 
 def test_stops_are_stable() -> None:
     """A pendulum falls on its stop, in steps that are long against the period of that: it comes to rest there."""
-    builder = ModelBuilder("pendulum")
-    builder.add_link("ground")
-    builder.add_link("arm", random_inertia(np.random.default_rng(0)))
-    limits = JointLimits(-0.3, 0.3)
-    builder.add_joint("hinge", parent="ground", child="arm", joint=Revolute((0, 1, 0)), limits=limits)
-    r = kt.Robot(builder.build())
+    hinge = "hinge ground arm", Revolute((0, 1, 0)), {"limits": JointLimits(-0.3, 0.3)}
+    r = kt.Robot(toy(hinge, links={"arm": random_inertia(np.random.default_rng(0))}))
 
     def end(name: str, dt: float) -> tuple[Array, Array]:
         moved = r.simulate([0.2], duration=8.0, dt=dt, integrator=name, joints="stops", record=kt.Record(every=10))
@@ -353,16 +336,10 @@ def test_without_friction_it_is_semi_implicit_euler() -> None:
 @pytest.mark.parametrize("name", ["implicit_euler", "variational"])
 def test_a_leader_feels_its_follower(name: str) -> None:
     """Against M, D and the bias forces: the change of v in a step that is far too short to see the order."""
-    builder = ModelBuilder("fingers")
-    for link in ("palm", "left", "right", "tip"):
-        builder.add_link(link, random_inertia(np.random.default_rng(len(link))))
-    for i, (parent, child, mimic) in enumerate(
-        [("palm", "left", None), ("palm", "right", ("joint 0", -2.0, 0.3)), ("right", "tip", None)]
-    ):
-        builder.add_joint(
-            f"joint {i}", parent=parent, child=child, joint=Revolute((i, 1, 0)), mimic=mimic, damping=3.0, armature=0.1
-        )
-    r = kt.Robot(builder.build()).with_friction()
+    links = {link: random_inertia(np.random.default_rng(len(link))) for link in ("palm", "left", "right", "tip")}
+    own, mimic = {"damping": 3.0, "armature": 0.1}, {"mimic": ("j0", -2.0, 0.3)}
+    more = ("j1 palm right", Revolute((1, 1, 0)), own | mimic), ("j2 right tip", Revolute((2, 1, 0)), own)
+    r = kt.Robot(toy(("j0 palm left", Revolute((0, 1, 0)), own), *more, links=links)).with_friction()
     q, v, h = np.array([0.4, -0.8]), np.array([1.0, 2.0]), 1e-2
     implicit = v + h * np.linalg.solve(r.mass_matrix(q) + h * np.diag(r.damping), -r.bias_forces(q, v))
     after = r.step(q, v, np.zeros(2), h, integrator=name)
@@ -370,17 +347,22 @@ def test_a_leader_feels_its_follower(name: str) -> None:
     assert after.v == pytest.approx(implicit, rel=1e-13 if name == "implicit_euler" else 0.02)
 
 
-def test_forces_and_controllers() -> None:
-    """A motor that depends on time and state acts at the times of the method: its order is kept."""
-    r, (q, v) = robot("coordinates"), state("coordinates")
+@pytest.mark.parametrize("forces", ["wrenches", "controller"])
+def test_forces_that_depend_on_the_state_keep_the_order(forces: str) -> None:
+    """Wrenches in the world, and a motor that depends on time and state: they act at the times of the method."""
+    tree = "floating" if forces == "wrenches" else "coordinates"
+    r, (q, v) = robot(tree), state(tree)
 
     @r.compile(shapes={"t": ()})
     def pushed(q: Array, v: Array, t: float) -> Array:
-        return 5.0 * np.sin(20.0 * t) - 3.0 * v - 20.0 * q
+        return 5.0 * np.sin(20.0 * t) - 3.0 * v - 20.0 * q[-r.nv :]
+
+    f_ext = np.random.default_rng(0).normal(size=(r.nb, 6))
+    given = {"forces": kt.Forces(f_ext=f_ext, frame="world")} if forces == "wrenches" else {"controller": pushed}
 
     def after(name: str, steps: int) -> Array:
         record = kt.Record(every=steps)
-        moved = r.simulate(q, v, steps=steps, dt=0.2 / steps, controller=pushed, integrator=name, record=record)
+        moved = r.simulate(q, v, steps=steps, dt=0.2 / steps, integrator=name, record=record, **given)
         return np.concatenate([moved.q[-1], moved.v[-1]])
 
     fine = after("rk4", 2000)

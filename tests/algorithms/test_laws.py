@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -11,12 +13,27 @@ from helpers.frames import times
 from helpers.joints import MOVING, brackets
 from helpers.trees import Array, gradient, moved, page, random_states, random_tree, rate, units
 from kinetree.algorithms import aba, bias_forces, crba, forward_kinematics, gravity_forces, rnea
-from kinetree.joints import Joint
-from kinetree.model import Model
+from kinetree.algorithms.dynamics.aba import hybrid_dynamics
+from kinetree.algorithms.quantities import kinetic_energy, mechanical_energy, potential_energy
+from kinetree.model import JointSpring, Model
+from kinetree.model.edit import regrouped
 
 SEEDS = range(6)
 TREES = [random_tree(seed, n=len(MOVING) + 1) for seed in SEEDS]  # every example joint at least once in each
 trees = pytest.mark.parametrize("model", TREES, ids=lambda m: m.name)
+
+
+def sprung(model: Model) -> Model:
+    """Return the model with a spring in each joint of one degree of freedom."""
+    rng = np.random.default_rng(3)
+    springs = (
+        JointSpring(*rng.uniform(1.0, 20.0, 2).tolist()) if b.has_one_coordinate else b.spring for b in model.bodies
+    )
+    bodies = (replace(body, spring=spring) for body, spring in zip(model.bodies, springs, strict=True))
+    return replace(model, name=f"{model.name} with springs", bodies=tuple(bodies))
+
+
+springs_too = pytest.mark.parametrize("model", [*TREES, *map(sprung, TREES[:2])], ids=lambda m: m.name)
 
 
 def largest(x: Array) -> float:
@@ -27,17 +44,10 @@ def quadratic(A: Array, x: Array) -> Array:
     return np.einsum("...i,...ij,...j->...", x, A, x)
 
 
-def test_the_trees_have_every_joint_type() -> None:
-    for model in TREES:
-        assert {type(body.joint) for body in model.bodies} == {type(joint) for joint in MOVING}
-        assert len(model.frames) > model.nb + 1  # welded links
-        assert model.joint_order != tuple(range(model.nb))  # children before parents in the file
-
-
 # -- the algorithms agree -------------------------------------------------------------------------------------------
 
 
-@trees
+@springs_too
 def test_forward_dynamics_undoes_inverse_dynamics(model: Model) -> None:
     q, v, a = random_states(model, 1)
     tau = page(rnea, model, q, v, a)
@@ -46,6 +56,18 @@ def test_forward_dynamics_undoes_inverse_dynamics(model: Model) -> None:
     assert_close(page(rnea, model, q, v, got), tau, ulps=200)
     condition = np.linalg.cond(page(crba, model, q)).max()
     assert_close(got, a, ulps=4 * condition, scale=largest(a))
+
+
+@springs_too
+@pytest.mark.parametrize("method", ["articulated", "system"])
+def test_hybrid_dynamics_undoes_it_too(model: Model, method: str) -> None:
+    q, v, a = random_states(model, 2)
+    tau, name = page(rnea, model, q, v, a), model.joint_names[0]
+    known = np.isin(np.arange(model.nv), model.bodies[model.body_of_joint(name)].v_index)
+    given = np.where(known, a, 0.0), np.where(known, 0.0, tau)
+    for k, expected in enumerate((a, tau)):
+        got = page(lambda *x, k=k: hybrid_dynamics(*x, prescribed=[name], method=method)[k], model, q, v, *given)
+        np.testing.assert_allclose(got, expected, rtol=0.0, atol=1e-9 * (1.0 + largest(expected)))
 
 
 @trees
@@ -69,7 +91,6 @@ def test_equation_of_motion(model: Model) -> None:
     q, v, a = random_states(model, 5)
     tau, h, M = page(rnea, model, q, v, a), page(bias_forces, model, q, v), page(crba, model, q)
     assert_close(tau - h, times(M, a), ulps=200, scale=largest(np.abs(tau) + np.abs(h)))
-    np.testing.assert_array_equal(page(gravity_forces, model, q), page(bias_forces, model, q, 0.0 * v))
 
 
 @trees
@@ -86,19 +107,26 @@ def test_inverse_dynamics_is_affine_in_acceleration_and_quadratic_in_velocity(mo
 
 
 @trees
-def test_kinetic_energy_is_half_v_m_v(model: Model) -> None:
+def test_energies_against_poses_and_their_rates(model: Model) -> None:
     q, v, _ = random_states(model, 7)
-    assert_close(0.5 * quadratic(page(crba, model, q), v), kinetic(model, q, v), ulps=100)
+    T, V = kinetic(model, q, v), potential(model, q)
+    assert_close(0.5 * quadratic(page(crba, model, q), v), T, ulps=100)
+    for same in (model, regrouped(model)):
+        assert_close(page(kinetic_energy, same, q, v), T, ulps=50)
+    assert_close(page(potential_energy, model, q), V, ulps=50)
+    assert_close(page(mechanical_energy, model, q, v), T + V, ulps=50, scale=largest(T) + largest(V))
 
 
-@trees
-def test_gravity_forces_are_the_gradient_of_the_potential(model: Model) -> None:
-    q, _, _ = random_states(model, 8)
-    expected = gradient(lambda x: potential(model, x), model, q)
-    assert_close(page(gravity_forces, model, q), expected, ulps=100)
+@springs_too
+def test_forces_at_rest_are_the_gradient_of_the_potential(model: Model) -> None:
+    q, v, _ = random_states(model, 8)
+    expected = gradient(lambda x: page(potential_energy, model, x), model, q)
+    assert_close(page(bias_forces, model, q, 0 * v), expected, ulps=100)
+    without = replace(model, bodies=tuple(replace(body, spring=JointSpring()) for body in model.bodies))
+    np.testing.assert_array_equal(page(gravity_forces, model, q), page(bias_forces, without, q, 0 * v))
 
 
-@trees
+@springs_too
 def test_power_balance(model: Model) -> None:
     """What the joints put in is what the energy gains: d/dt (T + V) = τᵀ v."""
     q, v, tau = random_states(model, 9)
@@ -107,7 +135,7 @@ def test_power_balance(model: Model) -> None:
     T_dot = np.einsum("...i,...ij,...j->...", v, M, a) + 0.5 * quadratic(
         rate(lambda x: page(crba, model, x), model, q, v), v
     )
-    V_dot = rate(lambda x: potential(model, x), model, q, v)
+    V_dot = rate(lambda x: page(potential_energy, model, x), model, q, v)
     power = np.einsum("...i,...i->...", tau, v)
     assert_close(T_dot + V_dot, power, ulps=400, scale=largest(np.abs(T_dot) + np.abs(V_dot)))
 
@@ -130,28 +158,6 @@ def test_lagranges_equations(model: Model) -> None:
         expected[..., k] -= np.einsum("kij,...i,...k->...j", brackets(body.joint), v[..., k], momentum)
     got = page(bias_forces, model, q, v) - page(gravity_forces, model, q)
     assert_close(got, expected, ulps=200)
-
-
-def coordinate_joints() -> list[Joint]:
-    return [joint for joint in MOVING if joint.nq == joint.nv and not brackets(joint).any()]
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_mass_matrix_rate_minus_twice_coriolis_is_skew(seed: int) -> None:
-    """C from inverse dynamics by polarisation of its quadratic form, plus the part that a symmetric form leaves out.
-
-    h gives ``Γ(v, w)``, the symmetric bilinear form of the Christoffel symbols, ``C(v) w = Γ(v, w)``. Their symmetry
-    is what makes Ṁ − 2C skew, where the velocities are rates of coordinates.
-    """
-    model = random_tree(seed, n=9, joints=coordinate_joints()).with_gravity((0.0, 0.0, 0.0))
-    q, v, _ = random_states(model, 11, size=4)
-    h = page(bias_forces, model, q, v)
-    e = units(model, q)
-    C = np.moveaxis(page(bias_forces, model, q, v + e) - h - page(bias_forces, model, q, e), 0, -1) / 2
-    assert_close(times(C, v), h, ulps=200)
-    N = rate(lambda x: page(crba, model, x), model, q, v) - 2 * C
-    assert_close(N, -np.swapaxes(N, -1, -2), ulps=400, scale=largest(C))
-    assert largest(N) > 0.01 * largest(C)  # skew, and not just nothing
 
 
 def slopes(model: Model, q: Array, v: Array) -> tuple[Array, Array]:

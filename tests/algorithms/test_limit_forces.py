@@ -13,9 +13,7 @@ import pytest
 import kinetree as kt
 from helpers.dense import assert_close
 from helpers.joints import MOVING
-from helpers.trees import STEP, Array, gradient, page, random_states, random_tree, rate
-from kinetree.algorithms import aba, bias_forces, crba, gravity_forces, rnea
-from kinetree.algorithms.dynamics.aba import hybrid_dynamics
+from helpers.trees import Array, page, random_states, random_tree, toy
 from kinetree.algorithms.dynamics.passive_forces import (
     FASTEST,
     SHARE,
@@ -28,7 +26,6 @@ from kinetree.algorithms.dynamics.passive_forces import (
     passive_stiffness,
     saturated,
 )
-from kinetree.algorithms.quantities import kinetic_energy, mechanical_energy, potential_energy
 from kinetree.joints import Mimic, Prismatic, Revolute
 from kinetree.model import JointFriction, JointLimits, JointSpring, Model
 from kinetree.scalars.dual import Dual, rate_of
@@ -37,11 +34,8 @@ INERTIA, OMEGA = 0.3, SLOWEST
 
 
 def pendulum(limits: JointLimits) -> Model:
-    b = kt.ModelBuilder("pendulum")
-    b.add_link("base")
-    b.add_link("arm", kt.Inertia(1.0, [0, 0, 0], INERTIA * np.eye(3)))
-    b.add_joint("pivot", parent="base", child="arm", joint=Revolute((0, 1, 0)), limits=limits)
-    return b.build()
+    links = {"arm": kt.Inertia(1.0, [0, 0, 0], INERTIA * np.eye(3))}
+    return toy(("pivot base arm", Revolute((0, 1, 0)), {"limits": limits}), links=links)
 
 
 def force(model: Model, q: float, v: float) -> float:
@@ -174,42 +168,8 @@ def test_steps_count_the_limits_that_are_asked_for() -> None:
         assert after.v[0] == pytest.approx(v + dt * total / INERTIA, rel=1e-13)
 
 
-@pytest.mark.parametrize("name", ["panda", "ur5"])
-def test_arms_against_their_stops(name: str) -> None:
-    """Thrown against several stops at 2 rad/s and more, with steps of 1 ms, arms lose energy and come back."""
-    model = kt.load(name).with_gravity([0, 0, 0]).model
-    upper = np.array([body.limits.upper for body in model.leading])
-    stiffness = np.array(limit_derivatives(model, (upper + 1.0).tolist(), [0.0] * model.nv)[0])
-    M = np.diag(crba(model, [x for body in model.leading for x in body.joint.neutral()]))
-    assert (stiffness >= M * SLOWEST**2 * (1 - 1e-12)).all()
-    q, v = upper - 0.01 * np.arange(1, model.nv + 1), np.linspace(2.0, 3.0, model.nv)
-    energies, dt = [], 1e-3
-    for _ in range(250):
-        tau = limit_forces(model, q.tolist(), v.tolist())
-        v = v + dt * np.array(aba(model, q.tolist(), v.tolist(), tau))
-        q = q + dt * v
-        e = np.maximum(q - upper, 0.0)
-        energies.append(kinetic_energy(model, q.tolist(), v.tolist()) + (stiffness * e * e).sum() / 2)
-    assert max(energies) < 1.1 * energies[0]
-    assert energies[-1] < 0.6 * energies[0]
-    assert (q < upper + 0.1).all()
-
-
 # -- Springs in joints: against MuJoCo's, as what energy conserves, and where they count and where not ---------------
 
-
-def sprung(model: Model, seed: int) -> Model:
-    """Return the model with a spring in each joint of one degree of freedom."""
-    rng = np.random.default_rng(seed)
-    bodies = (
-        replace(b, spring=JointSpring(*rng.uniform(1.0, 20.0, 2).tolist())) if b.has_one_coordinate else b
-        for b in model.bodies
-    )
-    return replace(model, bodies=tuple(bodies))
-
-
-PLAIN = [random_tree(seed, n=len(MOVING)) for seed in range(2)]
-trees = pytest.mark.parametrize("model", [sprung(model, 3) for model in PLAIN], ids=lambda m: m.name)
 
 MJCF = """
 <mujoco>
@@ -231,15 +191,12 @@ MJCF = """
 
 def arm_with_springs() -> kt.Robot:
     """Return the robot of MJCF, built with springs from the start."""
-    b = kt.ModelBuilder("arm")
-    b.add_link("world")
-    b.add_link("arm", kt.Inertia(2.0, [0.1, 0.2, -0.5], np.diag([0.1, 0.12, 0.05])))
-    b.add_link("rod", kt.Inertia(1.0, [0, 0.1, -0.3], np.diag([0.02, 0.03, 0.01])))
-    b.add_joint("turn", parent="world", child="arm", joint=Revolute((0, 1, 0)), stiffness=3.0, rest_position=0.4)
+    links = {"arm": kt.Inertia(2.0, [0.1, 0.2, -0.5], np.diag([0.1, 0.12, 0.05]))}
+    links["rod"] = kt.Inertia(1.0, [0, 0.1, -0.3], np.diag([0.02, 0.03, 0.01]))
     place = [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, -1], [0, 0, 0, 1]]
-    slide = Prismatic((0.6, 0, 0.8))
-    b.add_joint("slide", parent="arm", child="rod", joint=slide, placement=place, stiffness=50.0, rest_position=-0.1)
-    return kt.Robot(b.build(gravity=(0.3, -0.2, -9.81)))
+    turn = "turn world arm", Revolute((0, 1, 0)), {"stiffness": 3.0, "rest_position": 0.4}
+    slide = "slide arm rod", Prismatic((0.6, 0, 0.8)), {"placement": place, "stiffness": 50.0, "rest_position": -0.1}
+    return kt.Robot(toy(turn, slide, links=links, gravity=(0.3, -0.2, -9.81)))
 
 
 def test_against_mujoco() -> None:
@@ -257,59 +214,9 @@ def test_against_mujoco() -> None:
     assert_close(np.array(at_zero), np.full(5, at_zero[0]), ulps=200, scale=100.0)
 
 
-@trees
-def test_springs_and_gravity_are_the_gradient_of_potential_energy(model: Model) -> None:
-    q, v, _ = random_states(model, 4)
-    expected = gradient(lambda x: page(potential_energy, model, x), model, q)
-    assert_close(page(bias_forces, model, q, 0 * v), expected, ulps=100)
-
-
-@trees
-def test_power_balance(model: Model) -> None:
-    """d/dt (T + V) = τᵀ v, springs included: without other forces energy is conserved."""
-    q, v, tau = random_states(model, 5)
-    a = page(aba, model, q, v, tau)
-    along_v = page(mechanical_energy, model, q, v + 1j * STEP * a).imag / STEP
-    along_q = rate(lambda x: page(mechanical_energy, model, x, v), model, q, v)
-    terms = np.abs(along_v).max() + np.abs(along_q).max()
-    assert_close(along_v + along_q, np.einsum("ni,ni->n", tau, v), ulps=400, scale=terms)
-
-
-def conditioned(found: Array, given: Array) -> None:
-    """Assert that two inverse computations undo each other, up to what the solution of M costs."""
-    np.testing.assert_allclose(found, given, rtol=0.0, atol=1e-9 * (1.0 + np.abs(given).max()))
-
-
-@trees
-def test_forward_dynamics_undoes_inverse_dynamics(model: Model) -> None:
-    q, v, a = random_states(model, 6)
-    tau = page(rnea, model, q, v, a)
-    conditioned(page(aba, model, q, v, tau), a)
-    for method in ("articulated", "system"):
-        name = model.joint_names[0]
-        known = np.isin(np.arange(model.nv), model.bodies[model.body_of_joint(name)].v_index)
-        options = {"prescribed": [name], "method": method}
-        ask = np.where(known, a, 0.0), np.where(known, 0.0, tau)
-        a_out, tau_out = (
-            page(lambda *x, k=k, o=options: hybrid_dynamics(*x, **o)[k], model, q, v, *ask) for k in (0, 1)
-        )
-        conditioned(a_out, a)
-        conditioned(tau_out, tau)
-
-
-@pytest.mark.parametrize("k", range(len(PLAIN)))
-def test_gravity_forces_are_those_without_springs(k: int) -> None:
-    q, _, _ = random_states(PLAIN[k], 7)
-    assert np.array_equal(page(gravity_forces, sprung(PLAIN[k], 3), q), page(gravity_forces, PLAIN[k], q))
-
-
-def fingers(**follower: float) -> kt.Robot:
-    b = kt.ModelBuilder("fingers")
-    for name in ("palm", "left", "right"):
-        b.add_link(name, kt.Inertia.from_com(1.0, [0.1, 0, 0], np.eye(3)))
-    b.add_joint("lead", parent="palm", child="left", joint=Revolute(), stiffness=2.0, rest_position=0.5)
-    b.add_joint("follow", parent="palm", child="right", joint=Revolute(), mimic=("lead", -2.0, 0.3), **follower)
-    return kt.Robot(b.build(gravity=(0, 0, 0)))
+def fingers(lead: dict[str, float] = {"stiffness": 2.0, "rest_position": 0.5}, **follower: float) -> kt.Robot:  # noqa: B006
+    other = "follow palm right", Revolute(), {"mimic": ("lead", -2.0, 0.3), **follower}
+    return kt.Robot(toy(("lead palm left", Revolute(), lead), other, gravity=(0, 0, 0)))
 
 
 def test_a_followers_spring_is_felt_at_its_leader() -> None:
@@ -330,11 +237,6 @@ def test_a_followers_spring_is_felt_at_its_leader() -> None:
 
 def test_no_spring_no_operation() -> None:
     robot = fingers(rest_position=4.0).with_joint_physics(stiffness=0.0)
-    plain = kt.ModelBuilder("plain")
-    for name in ("palm", "left", "right"):
-        plain.add_link(name, kt.Inertia.from_com(1.0, [0.1, 0, 0], np.eye(3)))
-    plain.add_joint("lead", parent="palm", child="left", joint=Revolute())
-    plain.add_joint("follow", parent="palm", child="right", joint=Revolute(), mimic=("lead", -2.0, 0.3))
-    without = kt.Robot(plain.build(gravity=(0, 0, 0)))
+    without = fingers({})
     assert robot.inverse_dynamics.op_count == without.inverse_dynamics.op_count
     assert fingers().inverse_dynamics.op_count != without.inverse_dynamics.op_count

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 import numpy as np
-import pinocchio as pin
 import pytest
 from test_mimic import FOLLOWING, state
 
@@ -15,8 +15,17 @@ from helpers.compiler import trace
 from helpers.dense import assert_close
 from helpers.joints import MOVING
 from helpers.pinocchio_oracle import build
-from helpers.pinocchio_quantities import NAMES, evaluate, on_rows, oracle
-from helpers.trees import Array, columns, page, random_inertia, random_placement, random_states, random_tree, stacked
+from helpers.trees import (
+    Array,
+    columns,
+    page,
+    random_inertia,
+    random_placement,
+    random_states,
+    random_tree,
+    stacked,
+    toy,
+)
 from kinetree.algorithms import ALGORITHMS, crba
 from kinetree.algorithms.dynamics import crba as crba_page
 from kinetree.algorithms.dynamics import factorization
@@ -130,15 +139,8 @@ def test_loops_inside_loops() -> None:
 def test_sixty_joints_are_pinocchios() -> None:
     """With the real limits."""
     model = tree(60)
-    their = build(model)
     q, _, _ = random_states(model, 3, size=5)
-
-    def upper(model: pin.Model, data: pin.Data, q: Array) -> Array:
-        X = np.triu(pin.crba(model, data, q))
-        return X + np.triu(X, 1).T
-
-    expected = on_rows(their, their.from_pin_v(evaluate(their, upper, q)))
-    assert_close(kt.Robot(model).mass_matrix(q), expected, ulps=300)
+    assert_close(kt.Robot(model).mass_matrix(q), build(model).mass_matrix(q), ulps=300)
 
 
 def test_branches_left_to_the_recursion_have_no_columns() -> None:
@@ -156,7 +158,10 @@ def test_branches_left_to_the_recursion_have_no_columns() -> None:
 
 
 Y, Z = (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
-trees = pytest.mark.parametrize("model", [random_tree(s, n=len(MOVING)) for s in range(4)], ids=lambda m: m.name)
+FOUR = [random_tree(s, n=len(MOVING)) for s in range(4)]
+trees = pytest.mark.parametrize("model", FOUR, ids=lambda m: m.name)
+trees_and_followers = pytest.mark.parametrize("model", [*FOUR, FOLLOWING], ids=lambda m: m.name)
+"""The bodies of one coordinate hang in two branches of the last, so that M has more entries than the tree."""
 
 
 def factors(model: Model, q: Array) -> tuple[Array, Array]:
@@ -179,11 +184,11 @@ def carried(model: Model) -> Array:
     return out
 
 
-@trees
+@trees_and_followers
 def test_factors_give_the_mass_matrix(model: Model) -> None:
     q, _, _ = random_states(model, 1)
     L, D = factors(model, q)
-    assert_close(np.einsum("nki,nk,nkj->nij", L, D, L), page(crba, model, q), ulps=50)
+    assert_close(np.einsum("nki,nk,nkj->nij", L, D, L), page(crba, model, q), ulps=100)
     assert (D > 0).all()
     assert (np.diagonal(L, axis1=-2, axis2=-1) == 1.0).all()
 
@@ -195,16 +200,9 @@ def test_nothing_fills_in(model: Model) -> None:
     assert not L[:, ~carried(model)].any()
 
 
-def test_embedded_robots_have_lower_triangular_factors() -> None:
-    for name in ("panda", "g1"):
-        model = kt.load(name).model
-        assert (np.triu(carried(model), 1).any(axis=0) <= np.isin(np.arange(model.nv), range(6))).all()
-        L, _ = factors(model, random_states(model, 3, size=1)[0])
-        assert not np.triu(L, 1).any()
-
-
-@pytest.mark.parametrize("inverse", [mass_matrix_inverse, inverse_by_segments])
-@trees
+@pytest.mark.parametrize(
+    ("model", "inverse"), [*product(FOUR, (mass_matrix_inverse, inverse_by_segments)), (FOLLOWING, mass_matrix_inverse)]
+)
 def test_inverse(model: Model, inverse: Callable[[Model, Vector], Matrix]) -> None:
     q, _, _ = random_states(model, 4)
     M, M_inverse = page(crba, model, q), page(inverse, model, q)
@@ -224,41 +222,13 @@ def test_solution_has_a_small_residual(model: Model) -> None:
 
 def test_a_light_body_that_carries_heavy_ones_costs_no_digits_in_segments() -> None:
     """If what a joint takes out of a mobility were left in the sums, eight digits would be lost."""
-    builder = ModelBuilder("balls")
-    builder.add_link("link0")
-    for k, (moment, axis) in enumerate(((1e-9, Z), (1.0, Z), (1.0, Y), (1.0, Z)), start=1):
-        builder.add_link(f"link{k}", Inertia.from_com(1.0, (0.0, 0.0, 0.0), (moment * np.eye(3)).tolist()))
-        builder.add_joint(f"j{k}", parent=f"link{k - 1}", child=f"link{k}", joint=Revolute(axis))
-    model = builder.build()
+    ball, light = (Inertia.from_com(1.0, (0.0, 0.0, 0.0), (moment * np.eye(3)).tolist()) for moment in (1.0, 1e-9))
+    links = {"1": light, "2": ball, "3": ball, "4": ball}
+    model = toy(*((f"j{k} {k} {k + 1}", Revolute(axis)) for k, axis in enumerate((Z, Z, Y, Z))), links=links)
     q, _, _ = random_states(model, 8)
     expected, found = page(mass_matrix_inverse, model, q), page(inverse_by_segments, model, q)
     scale = np.sqrt(np.einsum("nii,njj->nij", expected, expected))
     assert (np.abs(found - expected) <= 1e-14 * scale).all()
-
-
-def upper(model: pin.Model, data: pin.Data, q: Array) -> Array:
-    """Return their inverse, of which only the upper half is computed."""
-    X = np.triu(pin.computeMinverse(model, data, q))
-    return X + np.triu(X, 1).T
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_inverse_is_pinocchios(name: str) -> None:
-    their = oracle(name)
-    q, _, _ = random_states(their.ours, 7, size=8)
-    expected = on_rows(their, their.from_pin_v(evaluate(their, upper, q)))
-    condition = largest_condition(page(crba, their.ours, q))
-    assert_close(page(mass_matrix_inverse, their.ours, q), expected, ulps=2 * condition)
-
-
-def test_mimic_joints_couple_their_branches() -> None:
-    """The bodies of one coordinate hang in two branches, so that M has more entries than the tree."""
-    q = np.array([state(s)[0] for s in range(4)])
-    M = page(crba, FOLLOWING, q)
-    L, D = factors(FOLLOWING, q)
-    assert_close(np.einsum("nki,nk,nkj->nij", L, D, L), M, ulps=100)
-    identity = np.broadcast_to(np.eye(FOLLOWING.nv), M.shape)
-    assert_close(M @ page(mass_matrix_inverse, FOLLOWING, q), identity, ulps=largest_condition(M))
 
 
 def test_any_symmetric_matrix_of_the_model_factorises() -> None:
@@ -271,13 +241,10 @@ def test_any_symmetric_matrix_of_the_model_factorises() -> None:
 
 
 def test_a_joint_that_moves_no_mass_is_named() -> None:
-    b = ModelBuilder("massless")
-    for link in ("base", "finger"):
-        b.add_link(link)
-    b.add_joint("knuckle", parent="base", child="finger", joint=Revolute((0, 0, 1)))
+    model = toy(("knuckle base finger", Revolute((0, 0, 1))), links={"finger": None})
     for name in ("mass_matrix_inverse", "mass_matrix_factor", "solve_mass_matrix"):
         with pytest.raises(ModelError, match=r"'knuckle' meets no inertia"):
-            trace(b.build(), ALGORITHMS[name])
+            trace(model, ALGORITHMS[name])
 
 
 @pytest.mark.parametrize(

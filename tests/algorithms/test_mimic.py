@@ -7,8 +7,12 @@ import pytest
 
 import kinetree as kt
 from helpers.dense import assert_close
+from helpers.trees import toy
 from kinetree.algorithms import aba, bias_forces, crba, gravity_forces, rnea
 from kinetree.algorithms.dynamics.aba import hybrid_dynamics
+from kinetree.algorithms.dynamics.coriolis import coriolis_matrix
+from kinetree.algorithms.quantities import centroidal_momentum_matrix, centroidal_momentum_matrix_rate
+from kinetree.algorithms.regressors import joint_torque_regressor
 from kinetree.joints import Helical, Joint, Prismatic, Revolute
 from kinetree.model import JointLimits, Model, ModelBuilder
 from kinetree.model.edit import regrouped
@@ -85,11 +89,16 @@ def test_everything_is_the_projection_by_g(case: tuple[np.ndarray, ...], model: 
     assert_close(aba(model, q, v, tau), np.linalg.solve(M, tau - h), ulps=4 * np.linalg.cond(M))
 
 
-def test_forward_dynamics_undoes_inverse_dynamics(case: tuple[np.ndarray, ...]) -> None:
-    q, _, v, _, tau = case
-    h = np.array(bias_forces(FOLLOWING, q, v))
-    scale = max(np.abs(tau).max(), np.abs(h).max())  # M a = tau - h, and h is added again
-    assert_close(rnea(FOLLOWING, q, v, aba(FOLLOWING, q, v, tau)), tau, ulps=300, scale=scale)
+def test_quantities_are_projections_too(case: tuple[np.ndarray, ...]) -> None:
+    q, q_free, v, a, _ = case
+    A = centroidal_momentum_matrix
+    assert_close(A(FOLLOWING, q), A(FREE, q_free) @ G, ulps=100)
+    A_dot = centroidal_momentum_matrix_rate
+    assert_close(A_dot(FOLLOWING, q, v), A_dot(FREE, q_free, G @ v) @ G, ulps=100)
+    Y = joint_torque_regressor
+    assert_close(Y(FOLLOWING, q, v, a), G.T @ Y(FREE, q_free, G @ v, G @ a), ulps=100)
+    C = coriolis_matrix
+    assert_close(C(FOLLOWING, q, v), G.T @ C(FREE, q_free, G @ v) @ G, ulps=100)
 
 
 @pytest.mark.parametrize("prescribed", [(), ("a", "d"), ("root_joint", "c"), ("root_joint", "a", "c", "d", "g")])
@@ -109,15 +118,9 @@ def test_hybrid_dynamics(case: tuple[np.ndarray, ...], prescribed: tuple[str, ..
 
 
 def fingers(**follower: object) -> kt.Robot:
-    b = ModelBuilder("fingers")
-    for name in ("palm", "left", "right"):
-        b.add_link(name, Inertia.from_com(1.0, [0.1, 0, 0], np.eye(3)))
-    own = JointLimits(-1.0, 1.0, velocity=3.0)
-    b.add_joint(
-        "lead", parent="palm", child="left", joint=Revolute(), limits=own, armature=0.5, damping=0.1, friction=1.0
-    )
-    b.add_joint("follow", parent="palm", child="right", joint=Revolute(), mimic=("lead", -2.0, 0.3), **follower)
-    return kt.Robot(b.build())
+    own = {"limits": JointLimits(-1.0, 1.0, velocity=3.0), "armature": 0.5, "damping": 0.1, "friction": 1.0}
+    other = "follow palm right", Revolute(), {"mimic": ("lead", -2.0, 0.3), **follower}
+    return kt.Robot(toy(("lead palm left", Revolute(), own), other))
 
 
 def test_a_follower_narrows_its_leaders_limits() -> None:

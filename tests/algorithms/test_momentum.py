@@ -5,25 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import pinocchio as pin
 import pytest
-from test_mimic import FOLLOWING, FREE, G, state
 
 import kinetree as kt
 from helpers.dense import assert_close
 from helpers.energy import poses
 from helpers.frames import TREES, mimicking_tree, times
 from helpers.joints import MOVING
-from helpers.pinocchio_quantities import (
-    ANGULAR_FIRST,
-    NAMES,
-    evaluate,
-    inertial_parameters,
-    on_rows,
-    oracle,
-    parameters_of_bodies,
-)
-from helpers.trees import STEP, Array, gradient, moved, page, random_inertia, random_states, random_tree, rate
+from helpers.trees import STEP, Array, gradient, moved, page, random_inertia, random_states, random_tree, rate, toy
 from kinetree.algorithms import aba, rnea
 from kinetree.algorithms.dynamics.passive_forces import joint_physics_regressor
 from kinetree.algorithms.quantities import (
@@ -46,42 +35,22 @@ from kinetree.algorithms.regressors import (
 )
 from kinetree.errors import ModelError
 from kinetree.joints import Revolute
-from kinetree.model import WORLD, Model, ModelBuilder
+from kinetree.model import Model
 
 trees = pytest.mark.parametrize("model", [random_tree(s, n=len(MOVING)) for s in range(4)], ids=lambda m: m.name)
-names = pytest.mark.parametrize("name", NAMES)
 
 
 @trees
-def test_matrix_times_velocity(model: Model) -> None:
-    q, v, a = random_states(model, 1)
-    A, A_dot = page(centroidal_momentum_matrix, model, q), page(centroidal_momentum_matrix_rate, model, q, v)
-    assert_close(times(A, v), page(centroidal_momentum, model, q, v), ulps=100)
-    assert_close(times(A, a) + times(A_dot, v), page(centroidal_momentum_rate, model, q, v, a), ulps=100)
-
-
-@trees
-def test_rates_are_rates(model: Model) -> None:
+def test_matrix_momentum_and_their_rates(model: Model) -> None:
     q, v, a = random_states(model, 2)
-    expected = rate(lambda x: page(centroidal_momentum_matrix, model, x), model, q, v)
-    assert_close(page(centroidal_momentum_matrix_rate, model, q, v), expected, ulps=100)
+    A, A_dot = page(centroidal_momentum_matrix, model, q), page(centroidal_momentum_matrix_rate, model, q, v)
+    h, h_dot = page(centroidal_momentum, model, q, v), page(centroidal_momentum_rate, model, q, v, a)
+    assert_close(times(A, v), h, ulps=100)
+    assert_close(times(A, a) + times(A_dot, v), h_dot, ulps=100)
+    assert_close(A_dot, rate(lambda x: page(centroidal_momentum_matrix, model, x), model, q, v), ulps=100)
     along_q = rate(lambda x: page(centroidal_momentum, model, x, v), model, q, v)
     along_v = page(centroidal_momentum, model, q, v + 1j * STEP * a).imag / STEP
-    assert_close(page(centroidal_momentum_rate, model, q, v, a), along_q + along_v, ulps=200)
-
-
-@trees
-def test_linear_momentum_moves_the_centre_of_mass(model: Model) -> None:
-    q, v, _ = random_states(model, 3)
-
-    def moment(x: Array) -> Array:
-        P = poses(model, x)
-        total = 0.0
-        for i, body in enumerate(model.bodies):
-            total = total + P[..., i, :3, :3] @ np.array(list(body.inertia.h)) + body.inertia.m * P[..., i, :3, 3]
-        return total
-
-    assert_close(page(centroidal_momentum, model, q, v)[..., 3:], rate(moment, model, q, v), ulps=50)
+    assert_close(h_dot, along_q + along_v, ulps=200)
 
 
 def test_a_free_robot_keeps_its_angular_momentum() -> None:
@@ -110,42 +79,11 @@ def test_far_from_the_worlds_origin_no_digit_is_lost() -> None:
         np.testing.assert_array_equal(page(function, model, far, *arrays), page(function, model, q, *arrays))
 
 
-@names
-def test_they_are_pinocchios(name: str) -> None:
-    their = oracle(name)
-    model = their.ours
-    q, v, a = random_states(model, 6, size=6)
-
-    def spatial(function: object) -> object:
-        return lambda *arguments: function(*arguments).np
-
-    h = evaluate(their, spatial(pin.computeCentroidalMomentum), q, v)[:, ANGULAR_FIRST]
-    h_dot = evaluate(their, spatial(pin.computeCentroidalMomentumTimeVariation), q, v, a)[:, ANGULAR_FIRST]
-    A = their.from_pin_v(evaluate(their, pin.computeCentroidalMap, q))[:, ANGULAR_FIRST]
-    A_dot = their.from_pin_v(evaluate(their, pin.dccrba, q, v))[:, ANGULAR_FIRST]
-    assert_close(page(centroidal_momentum, model, q, v), h, ulps=100)
-    assert_close(page(centroidal_momentum_rate, model, q, v, a), h_dot, ulps=100)
-    assert_close(page(centroidal_momentum_matrix, model, q), A, ulps=100)
-    assert_close(page(centroidal_momentum_matrix_rate, model, q, v), A_dot, ulps=100)
-
-
-def test_mimic_joints_project_the_matrix() -> None:
-    q, q_free, v, _, _ = (np.array(x) for x in zip(*(state(s) for s in range(4)), strict=True))
-    assert_close(
-        page(centroidal_momentum_matrix, FOLLOWING, q), page(centroidal_momentum_matrix, FREE, q_free) @ G, ulps=100
-    )
-    expected = page(centroidal_momentum_matrix_rate, FREE, q_free, v @ G.T) @ G
-    assert_close(page(centroidal_momentum_matrix_rate, FOLLOWING, q, v), expected, ulps=100)
-
-
-@pytest.mark.parametrize("function", [centroidal_momentum, centroidal_momentum_matrix_rate])
+@pytest.mark.parametrize("function", [center_of_mass, centroidal_momentum, centroidal_momentum_matrix_rate])
 def test_without_mass_there_is_no_centre_of_mass(function) -> None:  # type: ignore[no-untyped-def]
-    b = ModelBuilder("feather")
-    b.add_link("base")
-    b.add_link("link")
-    b.add_joint("joint", parent="base", child="link", joint=Revolute(), armature=0.1)
+    model = toy(("joint base link", Revolute(), {"armature": 0.1}), links={"link": None}, name="feather")
     with pytest.raises(ModelError, match="'feather' has no moving mass, so no centre of mass"):
-        function(b.build(), [0.1], [0.2])
+        function(model, [0.1], *[[0.2]] * (function is not center_of_mass))
 
 
 # -- The centre of mass, its motion and its Jacobian -----------------------------------------------------------------
@@ -164,34 +102,17 @@ def weighted_mean(model: Model, q: Array) -> Array:
 
 
 @framed_trees
-def test_it_is_the_weighted_mean_of_the_moving_bodies(model: Model) -> None:
-    q, _, _ = random_states(model, 1)
-    assert_close(page(center_of_mass, model, q), weighted_mean(model, q), ulps=50)
-
-
-@framed_trees
-def test_velocity_and_acceleration_are_its_rates(model: Model) -> None:
+def test_centre_of_mass_its_motion_and_jacobian(model: Model) -> None:
     q, v, a = random_states(model, 2)
+    assert_close(page(center_of_mass, model, q), weighted_mean(model, q), ulps=50)
     velocity = page(center_of_mass_velocity, model, q, v)
     assert_close(velocity, rate(lambda x: weighted_mean(model, x), model, q, v), ulps=100)
     ahead = page(center_of_mass_velocity, model, moved(model, q, 1j * STEP * v), v + 1j * STEP * a)
     assert_close(page(center_of_mass_acceleration, model, q, v, a), ahead.imag / STEP, ulps=100)
-
-
-@framed_trees
-def test_jacobian_is_the_gradient(model: Model) -> None:
-    q, _, _ = random_states(model, 3)
     expected = gradient(lambda x: weighted_mean(model, x), model, q)
     assert_close(page(center_of_mass_jacobian, model, q), expected, ulps=100)
-
-
-def test_without_mass_there_is_none() -> None:
-    builder = ModelBuilder("ghost")
-    builder.add_link("base")
-    builder.add_link("link")
-    builder.add_joint("joint", parent="base", child="link", joint=Revolute())
-    with pytest.raises(ModelError, match="'ghost' has no moving mass"):
-        center_of_mass(builder.build(), [0.0])
+    momentum = page(centroidal_momentum, model, q, v)[..., 3:]
+    assert_close(momentum, sum(body.inertia.m for body in model.bodies) * velocity, ulps=100)
 
 
 # -- Regressors: times the inertial parameters they are the dynamics, for these parameters and any others ------------
@@ -202,17 +123,29 @@ trees_without_rotors = pytest.mark.parametrize(
 )
 
 
+def inertial_parameters(model: Model) -> Array:
+    """Return φ, ten numbers a body."""
+    return np.array([x for body in model.bodies for x in body.inertia])
+
+
 def with_other_inertias(model: Model) -> Model:
     rng = np.random.default_rng(7)
     return replace(model, bodies=tuple(replace(body, inertia=random_inertia(rng)) for body in model.bodies))
 
 
 @trees_without_rotors
-def test_joint_forces(model: Model) -> None:
+def test_regressors_times_parameters(model: Model) -> None:
     q, v, a = random_states(model, 1)
-    Y = page(joint_torque_regressor, model, q, v, a)
+    Y, Y_momentum = page(joint_torque_regressor, model, q, v, a), page(momentum_regressor, model, q, v)
+    T, V = page(kinetic_energy_regressor, model, q, v), page(potential_energy_regressor, model, q)
     for robot in (model, with_other_inertias(model)):
-        assert_close(Y @ inertial_parameters(robot), page(rnea, robot, q, v, a), ulps=100)
+        phi = inertial_parameters(robot)
+        assert_close(Y @ phi, page(rnea, robot, q, v, a), ulps=100)
+        assert_close(T @ phi, page(kinetic_energy, robot, q, v), ulps=50)
+        assert_close(V @ phi, page(potential_energy, robot, q), ulps=50)
+        h = Y_momentum @ phi
+        h[:, :3] -= np.cross(page(center_of_mass, robot, q), h[:, 3:])
+        assert_close(h, page(centroidal_momentum, robot, q, v), ulps=200)
 
 
 def test_joint_forces_with_rotors() -> None:
@@ -224,60 +157,3 @@ def test_joint_forces_with_rotors() -> None:
     links = page(joint_torque_regressor, model, q, v, a) @ inertial_parameters(model)
     joints = page(joint_physics_regressor, model, v, a) @ np.r_[armature, np.zeros(2 * model.nv)]
     assert_close(links + joints, page(rnea, model, q, v, a), ulps=100)
-
-
-@trees_without_rotors
-def test_a_joint_feels_only_what_it_carries(model: Model) -> None:
-    q, v, a = random_states(model, 3, size=2)
-    Y = page(joint_torque_regressor, model, q, v, a)
-    for i, body in enumerate(model.bodies):
-        support = set(body.v_index)
-        while body.parent != WORLD:
-            body = model.bodies[body.parent]
-            support |= set(body.v_index)
-        others = [k for k in range(model.nv) if k not in support]
-        assert not Y[:, others, 10 * i : 10 * i + 10].any()
-
-
-@trees_without_rotors
-def test_energies(model: Model) -> None:
-    q, v, _ = random_states(model, 4)
-    T, V = page(kinetic_energy_regressor, model, q, v), page(potential_energy_regressor, model, q)
-    for robot in (model, with_other_inertias(model)):
-        phi = inertial_parameters(robot)
-        assert_close(T @ phi, page(kinetic_energy, robot, q, v), ulps=50)
-        assert_close(V @ phi, page(potential_energy, robot, q), ulps=50)
-
-
-@trees_without_rotors
-def test_momentum(model: Model) -> None:
-    q, v, _ = random_states(model, 5)
-    Y = page(momentum_regressor, model, q, v)
-    for robot in (model, with_other_inertias(model)):
-        h = Y @ inertial_parameters(robot)
-        about_com = h.copy()
-        about_com[:, :3] -= np.cross(page(center_of_mass, robot, q), h[:, 3:])
-        assert_close(about_com, page(centroidal_momentum, robot, q, v), ulps=200)
-
-
-@names
-def test_regressors_are_pinocchios(name: str) -> None:
-    their = oracle(name)
-    model = their.ours
-    q, v, a = random_states(model, 6, size=4)
-
-    def expected(function: object, *arrays: Array) -> Array:
-        X = evaluate(their, function, q, *arrays)
-        return parameters_of_bodies(their, X)
-
-    Y = on_rows(their, expected(pin.computeJointTorqueRegressor, v, a))
-    assert_close(page(joint_torque_regressor, model, q, v, a), Y, ulps=100)
-    T, V = expected(pin.computeKineticEnergyRegressor, v), expected(pin.computePotentialEnergyRegressor)
-    assert_close(page(kinetic_energy_regressor, model, q, v), T.reshape(4, -1), ulps=100)
-    assert_close(page(potential_energy_regressor, model, q), V.reshape(4, -1), ulps=100)
-
-
-def test_mimic_joints_project_the_rows() -> None:
-    q, q_free, v, a, _ = (np.array(x) for x in zip(*(state(s) for s in range(4)), strict=True))
-    expected = G.T @ page(joint_torque_regressor, FREE, q_free, v @ G.T, a @ G.T)
-    assert_close(page(joint_torque_regressor, FOLLOWING, q, v, a), expected, ulps=100)

@@ -19,14 +19,14 @@ import sympy
 import kinetree as kt
 from helpers.dense import assert_close
 from helpers.joints import EXAMPLES
-from helpers.trees import columns, page, random_states, random_tree, units
+from helpers.trees import columns, random_states, random_tree, toy
 from kinetree.algorithms import ALGORITHMS, Algorithm, aba, crba, forward_kinematics, rnea, shape_of
 from kinetree.algorithms.registry import OneFrame
 from kinetree.joints import FreeFlyer, Planar, Prismatic, Revolute, Spherical
-from kinetree.model import Model, ModelBuilder
+from kinetree.model import Model
 from kinetree.scalars.dual import Dual
 from kinetree.scalars.functions import atan2, is_zero, select_less
-from kinetree.spatial import Inertia, Sym3, Vec3, cos, sin, sqrt
+from kinetree.spatial import Inertia, cos, sin, sqrt
 
 ONE_OF_EACH = [row[-1] for row in EXAMPLES.values() if row[-1].nv > 0]
 MODEL = random_tree(40, n=len(ONE_OF_EACH), joints=ONE_OF_EACH)
@@ -118,22 +118,11 @@ def test_extended_precision(algorithm: Algorithm) -> None:
     assert_close(run(algorithm, arrays, (5,)), long, ulps=50 * amplification(algorithm, arrays))
 
 
-def test_complex_numbers() -> None:
-    """A complex step differentiates a page: ∂τ/∂a is the mass matrix."""
-    q, v, a = random_states(MODEL, 5, 4)
-    taus = page(rnea, MODEL, q, v, a + 1e-30j * units(MODEL, q)).imag / 1e-30
-    for column, expected in zip(taus, np.moveaxis(page(crba, MODEL, q), -1, 0), strict=True):
-        assert_close(column, expected, ulps=100)
-
-
 def sliders() -> Model:
     """Return two slides at right angles, whose mass matrix holds nothing but sums of masses."""
-    b = ModelBuilder()
-    b.add_link("base")
-    for k, (parent, axis) in enumerate((("base", (1, 0, 0)), ("s0", (0, 1, 0)))):
-        b.add_link(f"s{k}", Inertia.from_com(0.5 + k, [0, 0, 0], np.eye(3).tolist()))
-        b.add_joint(f"j{k}", parent=parent, child=f"s{k}", joint=Prismatic(axis))
-    return b.build(gravity=(0.0, -10.0, 0.0))
+    links = {f"s{k}": Inertia.from_com(0.5 + k, [0, 0, 0], np.eye(3).tolist()) for k in range(2)}
+    joints = ("j0 base s0", Prismatic((1, 0, 0))), ("j1 s0 s1", Prismatic((0, 1, 0)))
+    return toy(*joints, links=links, gravity=(0.0, -10.0, 0.0))
 
 
 @pytest.mark.parametrize("number", [int, float, Fraction, np.float64])
@@ -142,23 +131,6 @@ def test_any_number_will_do(number: Callable[[int], Any]) -> None:
     assert rnea(sliders(), q, v, a) == [4.0, 18.0]
     assert crba(sliders(), q) == [[2.0, 0.0], [0.0, 1.5]]
     assert aba(sliders(), q, v, [number(4), number(18)]) == [2.0, 2.0]
-
-
-def test_numbers_of_the_model_may_be_batches_too() -> None:
-    """A payload that differs from state to state."""
-    masses = np.array([0.5, 1.0, 2.0])
-
-    def arm(mass: Any) -> Model:
-        b = ModelBuilder()
-        b.add_link("base")
-        about_origin = Inertia.about_origin(mass, Vec3(0.0, 0.0, -mass), Sym3(mass, 0.0, mass, 0.0, 0.0, 0.0))
-        b.add_link("arm", about_origin)
-        b.add_joint("j", parent="base", child="arm", joint=Revolute((0, 1, 0)))
-        return b.build()
-
-    together = rnea(arm(masses), [0.3], [0.0], [1.0])[0]
-    apart = [rnea(arm(float(m)), [0.3], [0.0], [1.0])[0] for m in masses]
-    assert_close(together, apart, ulps=4)
 
 
 # -- The pages keep the precision of the scalars that they are given: no step of them falls to 53 bits ---------------
@@ -233,11 +205,8 @@ def test_sympy_numbers_stay_exact() -> None:
     assert sqrt(sympy.Integer(2)) == sympy.sqrt(2)
     assert atan2(third, sympy.Integer(1)) == sympy.atan(third)
     assert select_less(third, 1.0, 3, 4) == 3
-    b = kt.ModelBuilder()
-    b.add_link("base")
-    b.add_link("bob", kt.Inertia.from_com(2.0, (0.0, 0.0, -1.0), np.zeros((3, 3)).tolist()))
-    b.add_joint("pivot", parent="base", child="bob", joint=Revolute((0, 1, 0)))
-    pendulum = b.build(gravity=(0.0, 0.0, -10.0))
+    links = {"bob": kt.Inertia.from_com(2.0, (0.0, 0.0, -1.0), np.zeros((3, 3)).tolist())}
+    pendulum = toy(("pivot base bob", Revolute((0, 1, 0))), links=links, gravity=(0.0, 0.0, -10.0))
     (tau,) = rnea(pendulum, [sympy.pi / 6], [sympy.Integer(0)], [sympy.Integer(0)])
     assert sympy.nsimplify(tau, rational=True) == 10
     assert tau == sympy.Float(10)  # with math, sin(π/6) is 1/2 but for the last bit

@@ -7,14 +7,14 @@ import pytest
 from numpy.typing import ArrayLike
 
 import kinetree as kt
-from helpers.trees import columns, random_inertia, random_placement
+from helpers.trees import columns, random_inertia, random_placement, toy
 from kinetree import ModelError
 from kinetree.algorithms import aba, crba, rnea
 from kinetree.algorithms.dynamics.inverse import mass_matrix_inverse
 from kinetree.algorithms.dynamics.singular import refuse_singular
 from kinetree.graph import Port
 from kinetree.joints import Cylindrical, Helical, Joint, Prismatic, Revolute, Spherical
-from kinetree.model import Model, ModelBuilder
+from kinetree.model import Model
 from kinetree.model.edit import regrouped
 from kinetree.spatial import Inertia
 from kinetree.tracing.tracer import Tracer
@@ -23,13 +23,9 @@ POINT = Inertia.from_com(1.0, [0.0, 0.0, 0.0], np.zeros((3, 3)).tolist())
 
 
 def arm(leaf: Inertia | None, joint: Joint, armature: float = 0.0) -> Model:
-    b = ModelBuilder()
-    b.add_link("base")
-    b.add_link("arm", random_inertia(np.random.default_rng(0)))
-    b.add_link("leaf", leaf)
-    b.add_joint("shoulder", parent="base", child="arm", joint=Revolute((0, 1, 0)))
-    b.add_joint("wrist", parent="arm", child="leaf", joint=joint, armature=armature)
-    return b.build()
+    links = {"arm": random_inertia(np.random.default_rng(0)), "leaf": leaf}
+    wrist = "wrist arm leaf", joint, {"armature": armature}
+    return toy(("shoulder base arm", Revolute((0, 1, 0))), wrist, links=links)
 
 
 SINGULAR = {
@@ -92,17 +88,14 @@ def pose(R: ArrayLike, r: ArrayLike) -> list[list[float]]:
 def in_line(first: Joint, second: Joint, R: ArrayLike, r: ArrayLike, between: Inertia | None, seed: int) -> Model:
     """Return a shoulder, two joints with little between, and a wrist that carries a hand: all skew but the two."""
     rng = np.random.default_rng(seed)
-    b = ModelBuilder()
-    b.add_link("base")
-    for name, inertia in (("arm", random_inertia(rng)), ("ring", between)):
-        b.add_link(name, inertia)
-    for name in ("forearm", "hand"):
-        b.add_link(name, random_inertia(rng))
-    b.add_joint("shoulder", parent="base", child="arm", joint=Revolute((0, 1, 0)), placement=random_placement(rng))
-    b.add_joint("first", parent="arm", child="ring", joint=first, placement=random_placement(rng))
-    b.add_joint("second", parent="ring", child="forearm", joint=second, placement=pose(R, r))
-    b.add_joint("wrist", parent="forearm", child="hand", joint=Revolute((1, 0, 0)), placement=random_placement(rng))
-    return b.build()
+    links = {"ring": between} | {name: random_inertia(rng) for name in ("arm", "forearm", "hand")}
+    return toy(
+        ("shoulder base arm", Revolute((0, 1, 0)), {"placement": random_placement(rng)}),
+        ("first arm ring", first, {"placement": random_placement(rng)}),
+        ("second ring forearm", second, {"placement": pose(R, r)}),
+        ("wrist forearm hand", Revolute((1, 0, 0)), {"placement": random_placement(rng)}),
+        links=links,
+    )
 
 
 SKEW = np.array([1.0, 1.0, 1.0]) / np.sqrt(3)
@@ -211,15 +204,8 @@ def test_what_is_given_at_run_time_may_be_inertia_enough() -> None:
 @pytest.mark.parametrize("n", [100, 200, 1000])
 def test_a_long_chain_is_regular(n: int) -> None:
     """Estimates of rounding must not grow along the chain beyond what they estimate."""
-    b = ModelBuilder()
-    b.add_link("link0")
-    for i in range(n):
-        b.add_link(f"link{i + 1}", Inertia.from_com(1.0, [0.01, 0.02, 0.03], np.diag([0.02, 0.03, 0.04]).tolist()))
-        b.add_joint(
-            f"joint{i}",
-            parent=f"link{i}",
-            child=f"link{i + 1}",
-            joint=Revolute(tuple(float(k == i % 3) for k in range(3))),
-            placement=pose(np.eye(3), [0.1, 0.02, 0.05]),
-        )
-    refuse_singular(b.build())
+    link = Inertia.from_com(1.0, [0.01, 0.02, 0.03], np.diag([0.02, 0.03, 0.04]).tolist())
+    at = {"placement": pose(np.eye(3), [0.1, 0.02, 0.05])}
+    axes = [Revolute(tuple(axis)) for axis in np.eye(3).tolist()]
+    joints = ((f"j{i} {i} {i + 1}", axes[i % 3], at) for i in range(n))
+    refuse_singular(toy(*joints, links={str(i): link for i in range(n + 1)}))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import pickle
 from functools import cache
 from typing import Any, NamedTuple
@@ -11,10 +12,10 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from helpers.dense import EPS, assert_close
+from helpers.dense import assert_close
 from helpers.frames import REFERENCES, times
 from helpers.trees import Array, columns, page, random_states, random_tree, stacked
-from kinetree.algorithms import ALGORITHMS, aba, bias_forces, crba, gravity_forces
+from kinetree.algorithms import ALGORITHMS, aba, crba, gravity_forces
 from kinetree.algorithms.dynamics.task_space import (
     dynamically_consistent_inverse,
     null_space_projector,
@@ -69,41 +70,6 @@ def transposed(A: Array) -> Array:
     return np.swapaxes(A, -1, -2)
 
 
-@cases(SIX)
-@pytest.mark.parametrize("reference", REFERENCES)
-def test_six_joints_as_in_modern_robotics(model: Model, frame: str, reference: str) -> None:
-    q, v, _ = regular_states(model, frame, 1)
-    options = {"frame": frame, "reference": reference}
-    J, M = page(jacobian, model, q, **options), page(crba, model, q)
-    inverse = np.linalg.inv(J)
-    V = times(J, v)
-    Lambda, eta = several(task_space_dynamics, model, q, V, **options)
-    condition = np.linalg.cond(J).max()
-    assert_close(Lambda, transposed(inverse) @ M @ inverse, ulps=20 * condition)
-    expected = times(transposed(inverse), page(bias_forces, model, q, v)) - times(
-        Lambda, page(jacobian_bias, model, q, v, **options)
-    )
-    assert_close(eta, expected, ulps=50 * condition, scale=float(np.abs(Lambda).max()))
-
-
-@cases(MORE)
-@pytest.mark.parametrize("reference", REFERENCES)
-def test_redundant_arms_by_dense_algebra(model: Model, frame: str, reference: str) -> None:
-    q, _, _ = regular_states(model, frame, 2)
-    options = {"frame": frame, "reference": reference}
-    J, M = page(jacobian, model, q, **options), page(crba, model, q)
-    A = J @ np.linalg.solve(M, transposed(J))
-    condition = np.linalg.cond(A).max()
-    assert condition < 1e6
-    Lambda = page(operational_inertia, model, q, **options)
-    assert_close(Lambda, np.linalg.inv(A), ulps=10 * condition)
-    np.testing.assert_array_equal(Lambda, transposed(Lambda))
-    J_bar = page(dynamically_consistent_inverse, model, q, **options)
-    assert_close(J_bar, np.linalg.solve(M, transposed(J)) @ np.linalg.inv(A), ulps=10 * condition)
-    identity = np.broadcast_to(np.eye(6), Lambda.shape)
-    assert_close(J @ J_bar, identity, ulps=50 * np.sqrt(condition))
-
-
 @cases([*SIX, *MORE])
 @pytest.mark.parametrize("reference", REFERENCES)
 def test_the_frame_accelerates_as_its_equation_of_motion_says(model: Model, frame: str, reference: str) -> None:
@@ -120,31 +86,6 @@ def test_the_frame_accelerates_as_its_equation_of_motion_says(model: Model, fram
         times(transposed(J_bar), tau), times(Lambda, V_dot) + mu + p, ulps=20 * np.linalg.cond(M).max(), scale=scale
     )
     assert_close(p, times(transposed(J_bar), page(gravity_forces, model, q)), ulps=100)
-
-
-@cases([*SIX, *MORE])
-def test_the_two_forms_agree_where_the_joints_move_with_the_least_energy(model: Model, frame: str) -> None:
-    q, v, _ = regular_states(model, frame, 4)
-    V = times(page(jacobian, model, q, frame=frame), v)
-    consistent = times(page(dynamically_consistent_inverse, model, q, frame=frame), V)
-    Lambda, eta = several(task_space_dynamics, model, q, V, frame=frame)
-    same, mu, p = several(operational_space_dynamics, model, q, consistent, frame=frame)
-    np.testing.assert_array_equal(Lambda, same)
-    assert_close(eta, mu + p, ulps=1000, scale=float(np.abs(mu).max() + np.abs(p).max()))
-
-
-@cases(MORE)
-def test_forces_in_the_null_space_do_not_accelerate_the_frame(model: Model, frame: str) -> None:
-    q, _, tau = regular_states(model, frame, 5)
-    N = page(null_space_projector, model, q, frame=frame)
-    M, J = page(crba, model, q), page(jacobian, model, q, frame=frame)
-    tolerance = 50 * np.linalg.cond(M).max()
-    felt = times(J, np.linalg.solve(M, times(N, tau)[..., None])[..., 0])
-    unprojected = times(J, np.linalg.solve(M, tau[..., None])[..., 0])
-    assert_close(felt, np.zeros_like(felt), ulps=tolerance, scale=float(np.abs(unprojected).max()))
-    assert_close(N @ N, N, ulps=tolerance)
-    rank = np.linalg.matrix_rank(N, tol=EPS * tolerance * np.abs(N).max())
-    np.testing.assert_array_equal(rank, model.nv - 6)
 
 
 # -- Frames where their Jacobian loses rank: the values of the pseudo-inverse, against NumPy's SVD; rows, damping ----
@@ -219,10 +160,11 @@ def everything(robot: kt.Robot, frame: str, rows: str) -> Any:
 
 
 def dense(
-    robot: kt.Robot, frame: str, rows: str, q: Array, v: Array, V: Array
+    robot: kt.Robot, frame: str, rows: str, q: Array, v: Array, V: Array, reference: str = "body"
 ) -> tuple[dict[str, Array], Array, float]:
     """Return what the functions should, J's rows without what counts as zero, and the smallest value that counts."""
-    J = robot.jacobian(q, frame=frame)[ROWS[rows]]
+    here = {"frame": frame, "reference": reference}
+    J = robot.jacobian(q, **here)[ROWS[rows]]
     L = np.linalg.cholesky(robot.mass_matrix(q))
     U, s, W_T = np.linalg.svd(np.linalg.solve(L, J.T).T, full_matrices=False)
     counts = s > np.mean(BAND) * s[0]
@@ -230,13 +172,32 @@ def dense(
     Lambda, J_bar = U / s**2 @ U.T, np.linalg.solve(L.T, W_T.T) / s @ U.T
     without_gravity = robot.with_gravity((0.0, 0.0, 0.0))
     results = {"Lambda": Lambda, "J_bar": J_bar, "N": np.eye(robot.nv) - L @ W_T.T @ np.linalg.solve(L.T, W_T.T).T}
-    results["mu"] = (
-        J_bar.T @ without_gravity.bias_forces(q, v) - Lambda @ robot.jacobian_bias(q, v, frame=frame)[ROWS[rows]]
-    )
+    results["mu"] = J_bar.T @ without_gravity.bias_forces(q, v) - Lambda @ robot.jacobian_bias(q, v, **here)[ROWS[rows]]
     results["p"] = J_bar.T @ robot.gravity_forces(q)
     v = J_bar @ V
-    results["eta"] = J_bar.T @ robot.bias_forces(q, v) - Lambda @ robot.jacobian_bias(q, v, frame=frame)[ROWS[rows]]
+    results["eta"] = J_bar.T @ robot.bias_forces(q, v) - Lambda @ robot.jacobian_bias(q, v, **here)[ROWS[rows]]
     return results, U @ U.T @ J, float(s[-1] / s[0])
+
+
+@cases([*SIX, *MORE])
+@pytest.mark.parametrize("reference", REFERENCES)
+def test_regular_states_by_dense_algebra(model: Model, frame: str, reference: str) -> None:
+    states, robot, options = regular_states(model, frame, 2), kt.Robot(model), {"frame": frame, "reference": reference}
+    for q, v, _ in zip(*(x[:3] for x in states), strict=True):
+        V = robot.jacobian(q, **options) @ v
+        expected, _, smallest = dense(robot, frame, "pose", q, v, V, reference)
+        state = q.tolist(), v.tolist()
+        Lambda, mu, p = operational_space_dynamics(model, *state, **options)
+        same, eta = task_space_dynamics(model, state[0], V.tolist(), **options)
+        N = np.array(null_space_projector(model, state[0], frame=frame))
+        got = {"Lambda": Lambda, "mu": mu, "p": p, "eta": eta, "N": N}
+        got["J_bar"] = dynamically_consistent_inverse(model, state[0], **options)
+        for name, right in expected.items():
+            assert np.abs(got[name] - right).max() <= 1e-12 / smallest * max(1.0, np.abs(right).max()), name
+        assert np.array_equal(Lambda, same)
+        assert np.array_equal(Lambda, np.transpose(Lambda))
+        assert np.array_equal(Lambda, operational_inertia(model, state[0], **options))
+        assert np.linalg.matrix_rank(N, tol=1e-9) == model.nv - 6
 
 
 @singular_cases
@@ -395,29 +356,12 @@ def test_rows(rows: str) -> None:
 )
 def test_manipulability(robot: kt.Robot, frame: str, rows: str) -> None:
     """The product of the singular values, also where it is small; 0 but for rounding at a singularity."""
-    f = robot.manipulability.bind(frame=frame, rows=rows)
+    f = functools.partial(robot.manipulability, frame=frame, rows=rows)
     Q = robot.random_configuration(seed=3, size=20)
     s = np.linalg.svd(robot.jacobian(Q, frame=frame)[:, ROWS[rows]], compute_uv=False)
     np.testing.assert_allclose(f(Q), s.prod(axis=-1), rtol=1e-12 * (s[:, 0] / s[:, -1]).max())
     if rows == "pose":
         assert 0.0 <= f(np.zeros(robot.nq)) < 1e-15
-
-
-def test_manipulability_of_fewer_joints_than_rows_is_zero() -> None:
-    q = np.array([0.3, -1.0, 0.5, -1.4, 0.8, 0.5, 0.1])
-    assert PANDA.manipulability(q, frame="panda_link5") == 0.0
-    assert PANDA.manipulability(q, frame="panda_link5", rows="position") > 0.01
-    assert PANDA.manipulability(q, frame="panda_link0") == 0.0
-
-
-def test_each_frame_reference_and_choice_of_rows_has_code_of_its_own():
-    """Those of equal shapes too: all variants come from one robot."""
-    q = PANDA.random_state(seed=4)[0]
-    M_inverse = np.linalg.inv(PANDA.mass_matrix(q))
-    for frame in ("panda_link6", "panda_hand"):
-        for reference in ("body", "world"):
-            J = PANDA.jacobian(q, frame=frame, reference=reference)
-            for rows in ("position", "orientation"):
-                chosen = {"frame": frame, "reference": reference, "rows": rows}
-                wanted = np.linalg.pinv(J[ROWS[rows]] @ M_inverse @ J[ROWS[rows]].T)
-                assert np.allclose(PANDA.operational_inertia(q, **chosen), wanted, rtol=1e-9, atol=1e-9), chosen
+    if robot is PANDA:
+        assert (f(Q[0], frame="panda_link5") == 0.0) == (rows == "pose")  # five joints
+        assert f(Q[0], frame="panda_link0") == 0.0

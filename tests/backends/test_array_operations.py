@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from helpers.compiler import names_of_operations
-from helpers.kernels import run_batch, run_single, same_bits, small_regions
+from helpers.kernels import assert_same_bits, run_batch, run_single, same_bits
 from kinetree.backends.llvm import module as llvm_module
 from kinetree.backends.llvm.ir import Body, function
 from kinetree.backends.llvm.routines import Values
@@ -121,27 +121,12 @@ def program(operation: ArrayOperation) -> Program:
 def test_same_bits_everywhere(name):
     plain = verify(program(OPERATIONS[name]))
     for code in (plain, verify(optimize(plain))):
-        expected = [np.array(outputs) for outputs in zip(*(interpret(code, [x]) for x in X), strict=True)]
-        for single in (code, small_regions(code, None, size=1)):
-            got = zip(*(run_single(single, [x]) for x in X), strict=True)
-            assert all(same_bits(np.array(a), b) for a, b in zip(got, expected, strict=True))
-        for lanes in (1, 2, 4, 8, 16):
-            for batch in (code, small_regions(code, lanes, size=1)):
-                got = run_batch(batch, [X], lanes)
-                assert all(same_bits(a, b) for a, b in zip(got, expected, strict=True)), lanes
+        assert_same_bits(code, X, lanes=(1, 2, 4, 8, 16))
+    assert_same_bits(plain, X.astype(np.float32), (4, 16), "float32")
 
 
 def test_no_operation_is_left_out():
     assert {operation.name for operation in OPERATIONS.values()} == names_of_operations()
-
-
-@pytest.mark.parametrize("name", OPERATIONS)
-def test_float32(name):
-    code = program(OPERATIONS[name])
-    single = [np.array(out) for out in zip(*(run_single(code, [x], "float32") for x in X), strict=True)]
-    for lanes in (4, 16):
-        got = run_batch(code, [X], lanes, "float32")
-        assert all(same_bits(a, b) for a, b in zip(got, single, strict=True))
 
 
 def test_equal_calls_are_one_node_and_others_are_not():
@@ -233,9 +218,4 @@ def test_an_array_operation_from_outside(monkeypatch):
     monkeypatch.setitem(llvm_module.OPERATIONS, "running_sum", emit_running_sum)
     assert "= running_sum<running sum of five>(" in listing(plain)
     for code in (plain, optimize(plain)):
-        expected = [np.array(outputs) for outputs in zip(*(interpret(code, [x]) for x in X), strict=True)]
-        got = zip(*(run_single(code, [x]) for x in X), strict=True)
-        assert all(same_bits(np.array(a), b) for a, b in zip(got, expected, strict=True))
-        for lanes in (1, 8):
-            got = run_batch(code, [X], lanes)
-            assert all(same_bits(a, b) for a, b in zip(got, expected, strict=True))
+        assert_same_bits(code, X, lanes=(1, 8))

@@ -47,14 +47,6 @@ def test_the_bits_do_not_depend_on_lanes_or_regions(seed, dtype):
         assert same_bits(got, want[4])
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_with_sine_and_cosine_the_interpreter_agrees(seed):
-    program = random_program(seed, size=40, operations=("add", "sub", "mul", "sin", "cos"))
-    inputs = [x[0] for x in states(program, 1, seed)]
-    for got, expected in zip(run_single(program, inputs), interpret(program, inputs), strict=True):
-        np.testing.assert_allclose(got, expected, rtol=0, atol=2e-13 * (1 + np.abs(expected).max()))
-
-
 @pytest.mark.parametrize("lanes", LANES)
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_any_number_of_states(lanes, dtype):
@@ -130,13 +122,6 @@ def test_angles_of_angles_are_further_array_calls():
         np.testing.assert_allclose(run_single(code, [x])[0], expected, rtol=1e-15)
     for code in (program, small_regions(program, 4, size=1)):
         np.testing.assert_allclose(run_batch(code, [x[None]], 4)[0][0], expected, rtol=1e-15)
-
-
-def test_scattered_angles_with_other_entries_between():
-    program = traced(lambda x, y: [x[0].sin(), y[2].cos(), x[8].cos(), x[8], y[0]], 9, 3)
-    x, y = np.linspace(-1, 1, 9), np.array([0.5, np.nan, 2.0])
-    expected = [np.sin(x[0]), np.cos(y[2]), np.cos(x[8]), x[8], y[0]]
-    np.testing.assert_allclose(run_single(program, [x, y])[0], expected, rtol=1e-15)
 
 
 def test_outputs_that_need_no_code():

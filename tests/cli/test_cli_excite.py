@@ -1,44 +1,30 @@
-"""``kinetree excite``: what it writes, draws and says, and what it refuses."""
+"""``kinetree excite`` and ``kinetree export``: what they write, draw and say."""
 
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.cli import main
+from helpers.shell import WHEEL
 from kinetree.cli.commands import excite
-
-ARM = """<robot name="arm"><link name="base"/>
-<link name="upper"><inertial><origin xyz="0 0 -0.5"/><mass value="1"/>
-<inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial></link>
-<joint name="swing" type="revolute"><parent link="base"/><child link="upper"/><axis xyz="0 1 0"/>
-<limit lower="-2" upper="2" effort="8" velocity="5"/></joint>
-<link name="hand"><inertial><origin xyz="0 0 -0.1"/><mass value="0.2"/>
-<inertia ixx="0.01" iyy="0.01" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial></link>
-<joint name="wheel" type="continuous"><parent link="upper"/><child link="hand"/><origin xyz="0 0 -0.8"/>
-<axis xyz="1 0 0"/><limit effort="2" velocity="4"/></joint></robot>"""
 
 LIMIT = ("--limit", "wheel=-3,3,2")
 
 
 @pytest.fixture
-def cli(capsys, tmp_path, monkeypatch):
-    """Run ``kinetree excite arm.urdf`` in an empty directory: exit code, standard output, standard error."""
-    monkeypatch.chdir(tmp_path)
-    Path("arm.urdf").write_text(ARM)
+def cli(shell):
+    Path("arm.urdf").write_text(WHEEL)
+    return partial(shell, "excite", "arm.urdf", "--iterations", "5", "--terms", "friction")
 
-    def run(*arguments):
-        try:
-            code = main(["excite", "arm.urdf", "--iterations", "5", "--terms", "friction", *map(str, arguments)])
-        except SystemExit as leave:
-            code = leave.code
-        return code, *capsys.readouterr()
 
-    return run
+@pytest.fixture
+def export(shell):
+    return partial(shell, "export")
 
 
 def test_a_motion_is_written_summed_up_drawn_and_continued(cli):
@@ -75,24 +61,33 @@ def test_ctrl_c_writes_the_best_until_then(cli, monkeypatch):
     assert Path("motion.npz").exists()
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code", "message"),
-    [
-        ([], 1, "wheel: there is no range of positions; give one, such as robot.with_limits("),
-        (["--limit", "wheel=1"], 2, "'wheel=1' is not JOINT=LOWER,UPPER,SPEED"),
-        (["--limit", "wheal=-1,1,1"], 1, "wheal"),
-        ([*LIMIT, "--box", "hand=1,2"], 2, "is not NAME=X0,X1,Y0,Y1,Z0,Z1"),
-        ([*LIMIT, "--fraction", 2], 2, "fraction is 2.0"),
-        ([*LIMIT, "--noise", "1,2,3"], 1, "one for each of the 2 joints"),
-        ([*LIMIT, "--start", 0], 1, "--start takes 2 numbers (swing, wheel); 1 were given"),
-        ([*LIMIT, "--terms", "fiction"], 1, "did you mean 'friction'?"),
-        ([*LIMIT, "--joints", "swing,nobody"], 1, "no joint 'nobody'"),
-        ([*LIMIT, "-q", "--json"], 1, "--quiet leaves nothing for --json to print"),
-        ([*LIMIT, "-o", "motion.txt"], 1, "motion.txt"),
-    ],
-)
-def test_what_cannot_be_is_said(cli, arguments, code, message):
-    found, out, err = cli(*arguments)
-    assert (found, out) == (code, "")
-    assert message in err
-    assert "Traceback" not in err
+def test_files_are_written_here_or_where_they_are_asked_for(export, tmp_path):
+    code = kt.load("ur5").gravity_forces.to_c()
+    status, out, err = export("ur5", "gravity_forces")
+    assert (status, err) == (0, "")
+    assert out.startswith(f"ur5: {code.prototype};\n")
+    assert out.endswith("wrote gravity_forces.c and gravity_forces.h\n")
+    assert (tmp_path / "gravity_forces.c").read_text(encoding="utf-8") == code.source
+    assert (tmp_path / "gravity_forces.h").read_text(encoding="utf-8") == code.header
+    (tmp_path / "src").mkdir()
+    assert export("ur5", "gravity_forces", "-o", "src", "--name", "g")[0] == 0
+    assert (tmp_path / "src" / "g.c").exists()
+    assert export("-o", "other.c", "ur5", "gravity_forces")[0] == 0
+    assert (tmp_path / "other.h").exists()
+
+
+def test_everything_can_be_chosen(export):
+    robot = kt.load("ur5", gravity=(0, 0, -1.62))
+    expected = robot.hybrid_dynamics.to_c(
+        "h",
+        dtype="float32",
+        optional=["f_ext"],
+        prescribed=["elbow_joint", "wrist_1_joint"],
+        f_ext_frame="world",
+        main=True,
+    )
+    given = ["--name", "h", "--dtype", "float32", "--optional", "f_ext", "--main", "--gravity", "0", "0", "-1.62"]
+    given += ["--option", "prescribed=elbow_joint,wrist_1_joint", "--option", "f_ext_frame=world", "-o", "-"]
+    assert export("ur5", "hybrid_dynamics", *given) == (0, expected.source, "")
+    source = robot.gravity_forces.to_c(lanes=4).source
+    assert export("ur5", "gravity_forces", "--gravity", "0", "0", "-1.62", "--lanes", "4", "-o", "-")[1] == source

@@ -14,53 +14,31 @@ import pytest
 from rich.console import Console
 
 from kinetree import Inertia, JointLimits, ModelBuilder, Robot, __version__, load
-from kinetree.cli import main
 from kinetree.cli.commands import info
 from kinetree.cli.terminal import console
 from kinetree.embedded import EMBEDDED
 from kinetree.errors import NonPhysicalInertiaWarning
 from kinetree.joints import Continuous, Prismatic, Revolute
 from kinetree.robot.table import joint_table, kind, massless, missing_limits, tree
-from kinetree.tables import Cells
+from kinetree.tables import Cells, number
 from robots import erd_sdf
 
 
 @pytest.fixture
-def cli(capsys):
-    """Run the command line in this process: exit code, standard output, standard error."""
-
-    def run(*arguments):
-        try:
-            code = main([str(a) for a in arguments])
-        except SystemExit as leave:
-            code = leave.code
-        out, err = capsys.readouterr()
-        return code, out, err
-
-    return run
+def cli(shell):
+    return shell
 
 
-def test_panda_needs_no_file(cli):
-    code, out, err = cli("info", "panda")
-    assert (code, err) == (0, "")
-    assert out.startswith("panda: 7 joints, nq = 7, nv = 7, 7 moving bodies, 16.82 kg\n")
-    row = next(line for line in out.splitlines() if "panda_joint6" in line)
-    assert row.split() == [
-        "panda_joint6",
-        "revolute",
-        "z",
-        "-0.0175",
-        "…",
-        "3.752",
-        "2.61",
-        "12",
-        "1.667",
-        "panda_link6",
-    ]
-    assert "fixed to panda_link7: panda_link8, panda_hand, panda_hand_tcp" in out
-    assert "warning" not in out
-    assert "figures from https://github.com/frankaemika/franka_ros" in out
-    assert out.rstrip().endswith("licence Apache-2.0")
+def test_an_embedded_robot_needs_no_file_and_floats_as_it_should(cli):
+    for name in EMBEDDED:
+        floating = "freeflyer" in cli("info", name)[1]
+        assert floating is EMBEDDED[name].floating
+        assert "freeflyer" in cli("info", name, "--floating-base")[1]
+        assert "freeflyer" not in cli("info", name, "--fixed-base")[1]
+    lines = cli("info", "g1")[1].splitlines()
+    marks = {line.split()[1] if line[0] in "├└" else line.split()[0]: line[0] for line in lines[2:20]}
+    assert (marks["left_hip_pitch_joint"], marks["waist_yaw_joint"]) == ("├", "└")
+    assert any(line.startswith("   └─ right_shoulder_pitch_joint") for line in lines)
 
 
 def test_a_file_with_closed_loops(cli):
@@ -85,28 +63,6 @@ def test_files_that_are_no_mechanism_have_their_own_errors(cli, tmp_path):
     assert "the loop of the joints 'k', 'j': every one has a motor; cut=" in cli("info", file)[2]
     code, _, err = cli("simulate", file)
     assert (code, "kinetree.load_mechanism reads closed loops" in err) == (1, True)
-
-
-@pytest.mark.parametrize("name", EMBEDDED)
-def test_every_embedded_robot_floats_as_it_should(cli, name):
-    floating = "freeflyer" in cli("info", name)[1]
-    assert floating is EMBEDDED[name].floating
-    assert "freeflyer" in cli("info", name, "--floating-base")[1]
-    assert "freeflyer" not in cli("info", name, "--fixed-base")[1]
-
-
-def test_without_a_robot_the_embedded_ones_are_listed(cli):
-    code, out, _ = cli("info")
-    assert code == 0
-    assert [line.split()[0] for line in out.splitlines()[1:5]] == list(EMBEDDED)
-
-
-def test_branches_indent_and_chains_do_not(cli):
-    lines = cli("info", "g1")[1].splitlines()
-    marks = {line.split()[1] if line[0] in "├└" else line.split()[0]: line[0] for line in lines[2:20]}
-    assert marks["left_hip_pitch_joint"] == "├"
-    assert marks["waist_yaw_joint"] == "└"
-    assert any(line.startswith("   └─ right_shoulder_pitch_joint") for line in lines)
 
 
 def two_arms():
@@ -201,29 +157,6 @@ def test_a_non_physical_inertia_is_a_warning_that_names_the_link(cli, tmp_path):
     assert any(line.startswith("warning:") and "flat" in line for line in out.splitlines())
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("info", "pandas"), "did you mean 'panda'"),
-        (("info", "missing.urdf"), "missing.urdf"),
-        (("inverse-dynamics", "panda", "missing.csv"), "missing.csv: No such file or directory"),
-    ],
-)
-def test_what_is_given_wrong_is_one_line_and_code_1(cli, arguments, message):
-    code, out, err = cli(*arguments)
-    assert (code, out) == (1, "")
-    assert message in err
-    assert err.startswith("kinetree: ")
-    assert err.count("\n") == 1
-
-
-@pytest.mark.parametrize("arguments", [(), ("fly",), ("info", "--floating-base", "--fixed-base"), ("info", "--what")])
-def test_wrong_usage_is_code_2(cli, arguments):
-    code, out, err = cli(*arguments)
-    assert (code, out) == (2, "")
-    assert err.startswith("usage: kinetree")
-
-
 @pytest.mark.parametrize("arguments", [("--help",), ("info", "--help"), ("inverse-dynamics", "--help")])
 def test_help(cli, arguments):
     code, out, _ = cli(*arguments)
@@ -264,11 +197,6 @@ def test_info_imports_neither_compiler_nor_plots():
     assert done.stdout.splitlines()[-1] == "[]"
 
 
-def test_python_dash_m():
-    done = subprocess.run([sys.executable, "-m", "kinetree", "info", "ur5"], capture_output=True, text=True, check=True)
-    assert done.stdout.startswith("ur5: 6 joints")
-
-
 def test_a_limit_of_zero_is_not_given_and_that_is_said_once(capsys):
     b = ModelBuilder("pair")
     solid = Inertia.from_com(2.0, [0, 0, 0], [[1, 0, 0], [0, 1, 0], [0, 0, 1]])
@@ -281,10 +209,5 @@ def test_a_limit_of_zero_is_not_given_and_that_is_said_once(capsys):
     console().print(joint_table(model, 120))
     rows = capsys.readouterr().out.splitlines()[1:]
     assert [row.split()[6:8] for row in rows] == [["–", "–"], ["2", "–"]]
-
-
-def test_numbers_that_do_not_exist_are_dashes():
-    from kinetree.tables import number
-
     shown = [number(x) for x in (math.inf, math.nan, 0.0, 87.0, 1e-9, 1.7e9)]
     assert shown == ["–", "–", "0", "87", "1e-09", "1700000000"]

@@ -1,42 +1,26 @@
-"""``kinetree simulate``: what it computes, writes, draws and says, and what it refuses."""
+"""``kinetree simulate``: what it computes, writes, draws and says."""
 
 from __future__ import annotations
 
 import json
 import re
 from argparse import Namespace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.cli import main
+from helpers.shell import SWING
 from kinetree.cli.commands import simulate
 from kinetree.cli.program import parse_arguments
-from kinetree.integrators import OWN
-
-ARM = """<robot name="arm"><link name="base"/>
-<link name="upper"><inertial><origin xyz="0 0 -0.5"/><mass value="1"/>
-<inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial></link>
-<joint name="swing" type="revolute"><parent link="base"/><child link="upper"/><axis xyz="0 1 0"/>
-<dynamics damping="0.1"/><limit lower="-2" upper="2" effort="3" velocity="5"/></joint></robot>"""
 
 
 @pytest.fixture
-def cli(capsys, tmp_path, monkeypatch):
-    """Run ``kinetree simulate arm.urdf`` in an empty directory: exit code, standard output, standard error."""
-    monkeypatch.chdir(tmp_path)
-    Path("arm.urdf").write_text(ARM)
-
-    def run(*arguments):
-        try:
-            code = main(["simulate", "arm.urdf", *map(str, arguments)])
-        except SystemExit as leave:
-            code = leave.code
-        return code, *capsys.readouterr()
-
-    return run
+def cli(shell):
+    Path("arm.urdf").write_text(SWING)
+    return partial(shell, "simulate", "arm.urdf")
 
 
 @pytest.mark.parametrize("suffix", ["csv", "npz", "parquet"])
@@ -83,14 +67,6 @@ def test_it_is_held(cli):
     assert found["warnings"] == []
 
 
-def test_only_what_has_a_motor_is_held(capsys):
-    assert main(["simulate", "go2", "--random", "--seed", "3", "--hold", "--duration", "0.2", "--json"]) == 0
-    found = {joint["name"]: joint for joint in json.loads(capsys.readouterr().out)["joints"]}
-    assert found["root_joint.vz"]["peak_tau"] == 0.0
-    assert found["root_joint.vz"]["peak_v"] > 0.5  # the base falls
-    assert all(abs(joint["peak_v"]) < 1e-6 for name, joint in found.items() if "root" not in name)
-
-
 def test_pictures(cli):
     code, out, _ = cli("--duration", 0.2, "--q", 1, "--plot", "fall.png", "--animate", "fall.gif")
     assert code == 0
@@ -125,22 +101,6 @@ def test_a_motion_that_explodes_is_said_to(cli):
     assert np.isfinite(kt.Trajectory.load("far.npz", kt.load("arm.urdf")).stopped_at)
 
 
-@pytest.mark.parametrize(
-    "given",
-    [("--gravity", "0,-1,-1.5"), ("--gravity", 0, -1, -1.5), ("--gravity=0,-1,-1.5",), ("--gravity", "0, -1,", "-1.5")],
-)
-def test_gravity_with_commas_or_blanks(cli, given):
-    assert cli("--q", 1, "--duration", 0.01, *given, "-o", "fall.npz", "-q") == (0, "", "")
-    robot = kt.load("arm.urdf", gravity=[0, -1, -1.5])
-    expected = robot.simulate([1.0], duration=0.01)
-    assert np.array_equal(kt.Trajectory.load("fall.npz", robot).q, expected.q)
-
-
-def test_gravity_whose_first_number_is_negative(capsys):
-    for given in (["--gravity=-1,0,-1e-3"], ["--gravity", "-1,0,-1e-3"], ["--gravity", "-1", "0", "-1e-3"]):
-        assert parse_arguments(["simulate", *given, "panda", "--json"])[1].gravity == (-1.0, 0.0, -1e-3)
-
-
 def test_limits_and_tolerances(cli):
     options = {"integrator": kt.Tsitouras(1e-4, 1e-5), "joints": "stops"}
     given = ["--integrator", "tsitouras", "--rtol", 1e-4, "--atol", 1e-5, "--joints", "stops"]
@@ -154,63 +114,6 @@ def test_limits_and_tolerances(cli):
         assert ("off by" in cli("--q", 1, "--duration", 0.1, "--joints", joints)[1]) is free  # only gravity acts
 
 
-def test_the_help_names_all_integrators(cli):
-    assert ", ".join(OWN) in " ".join(cli("--help")[1].split())
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--rtol", 1e-4], "--rtol is for --integrator tsitouras"),
-        (["--q", 1, 2], r"--q takes 1 numbers \(swing\); 2 were given"),
-        (["--v", "fast"], "--v: could not convert string to float: 'fast'"),
-        (["--q", "raedy"], "no configuration 'raedy'"),
-        (["--q=-1,nan"], "--q takes 1 numbers"),
-        (["--q", 1, "--random"], "--q and --random both say where it begins"),
-        (["--seed", 1], "--seed is for --random"),
-        (["--quiet", "--json"], "--quiet leaves nothing for --json"),
-        (["--dt", 0.3], "--duration 1 is 3.33333333 steps of --dt 0.3"),
-        (["--duration", 2000.0004], r"--duration 2000 is 2000000.4 steps of --dt 0.001"),
-        (["--dt", 1e-12], r"1e\+12 steps of --dt 1e-12, 278 hours .* at most 1e\+09 are done: take a larger --dt"),
-        (["--duration", 1e5, "--record-every", 1], "samples would be kept, at most"),
-        (["--integrator", "rk5"], "no integrator 'rk5'"),
-        (["-o", "fall.mat"], r"end it in \.csv or \.npz or \.parquet"),
-        (["--plot", "fall.gif"], r"end it in \.png or \.svg or \.pdf"),
-        (["--animate", "fall.png"], r"end it in \.gif or \.mp4"),
-    ],
-)
-def test_what_cannot_be_done(cli, arguments, message):
-    code, out, err = cli(*arguments)
-    assert (code, out) == (1, "")
-    assert re.search(message, err), err
-    assert sorted(path.name for path in Path().iterdir()) == ["arm.urdf"]
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["--friction"],
-        ["--tau", 1, "--hold"],
-        ["--hold", "5"],
-        ["--dt", 0],
-        ["--duration", "long"],
-        ["--gravity", 0, 0],
-        ["--gravity"],
-    ],
-)
-def test_wrong_usage(cli, arguments):
-    assert cli(*arguments)[0] == 2
-
-
-@pytest.mark.parametrize("suffix", ["csv", "npz"])
-def test_what_is_written_is_read_by_inverse_dynamics(cli, capsys, suffix):
-    cli("--tau", 0.5, "-o", f"push.{suffix}")
-    assert main(["inverse-dynamics", "arm.urdf", f"push.{suffix}", "--friction", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found["warnings"] == []
-    assert abs(found["joints"][0]["peak"] - 0.5) < 1e-12
-
-
 def test_as_many_samples_are_kept_as_memory_is_meant_to_hold(monkeypatch):
     """A sample has a time, a configuration, and velocities, accelerations and forces."""
     dog = kt.load("go2")
@@ -220,3 +123,33 @@ def test_as_many_samples_are_kept_as_memory_is_meant_to_hold(monkeypatch):
         assert simulate.counts(Namespace(duration=samples, dt=1.0, every=every), dog) == (samples, every)
     with pytest.raises(kt.ArgumentError, match="1001 samples would be kept, at most 1000 can be"):
         simulate.counts(Namespace(duration=1001, dt=1.0, every=1), dog)
+
+
+def test_only_what_has_a_motor_is_held(shell):
+    code, out, _ = shell("simulate", "go2", "--random", "--seed", 3, "--hold", "--duration", 0.2, "--json")
+    found = {joint["name"]: joint for joint in json.loads(out)["joints"]}
+    assert (code, found["root_joint.vz"]["peak_tau"]) == (0, 0.0)
+    assert found["root_joint.vz"]["peak_v"] > 0.5  # the base falls
+    assert all(abs(joint["peak_v"]) < 1e-6 for name, joint in found.items() if "root" not in name)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [("--gravity", "0,-1,-1.5"), ("--gravity", 0, -1, -1.5), ("--gravity=0,-1,-1.5",), ("--gravity", "0, -1,", "-1.5")],
+)
+def test_gravity_with_commas_or_blanks(cli, given):
+    assert cli("--q", 1, "--duration", 0.01, *given, "-o", "fall.npz", "-q") == (0, "", "")
+    robot = kt.load("arm.urdf", gravity=[0, -1, -1.5])
+    expected = robot.simulate([1.0], duration=0.01)
+    assert np.array_equal(kt.Trajectory.load("fall.npz", robot).q, expected.q)
+    for negative in (["--gravity=-1,0,-1e-3"], ["--gravity", "-1,0,-1e-3"], ["--gravity", "-1", "0", "-1e-3"]):
+        assert parse_arguments(["simulate", *negative, "panda", "--json"])[1].gravity == (-1.0, 0.0, -1e-3)
+
+
+@pytest.mark.parametrize("suffix", ["csv", "npz"])
+def test_what_is_written_is_read_by_inverse_dynamics(cli, shell, suffix):
+    cli("--tau", 0.5, "-o", f"push.{suffix}")
+    code, out, _ = shell("inverse-dynamics", "arm.urdf", f"push.{suffix}", "--friction", "--json")
+    found = json.loads(out)
+    assert (code, found["warnings"]) == (0, [])
+    assert abs(found["joints"][0]["peak"] - 0.5) < 1e-12

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import kinetree as kt
+from helpers.trees import toy
 from kinetree.conventions import State, from_joint_state, to_joint_state
 from kinetree.errors import ArgumentError
 from kinetree.joints import Revolute
-from kinetree.model import ModelBuilder
 
 
 @pytest.mark.parametrize("name", ["panda", "g1"])
@@ -57,12 +57,8 @@ def test_joints_of_others_are_passed_over_and_missing_ones_kept() -> None:
 
 
 def test_mimic_joints_are_in_the_message() -> None:
-    b = ModelBuilder("hand")
-    for name in ("palm", "a", "b"):
-        b.add_link(name)
-    b.add_joint("copy", parent="palm", child="a", joint=Revolute(), mimic=("lead", -2.0, 0.5))
-    b.add_joint("lead", parent="palm", child="b", joint=Revolute())
-    robot = kt.Robot(b.build())
+    copy = "copy palm a", Revolute(), {"mimic": ("lead", -2.0, 0.5)}
+    robot = kt.Robot(toy(copy, ("lead palm b", Revolute())))
     message = to_joint_state(robot, [0.25], [1.5], [3.0])
     fields = {name: values for name, *values in zip(*message, strict=True)}
     assert fields == {"copy": [0.0, -3.0, 0.0], "lead": [0.25, 1.5, 3.0]}

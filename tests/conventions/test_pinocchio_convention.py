@@ -9,7 +9,7 @@ import pytest
 import kinetree as kt
 from helpers.dense import assert_close
 from helpers.pinocchio_oracle import build
-from helpers.trees import page, random_states, random_tree
+from helpers.trees import page, random_states, random_tree, toy
 from kinetree.algorithms import crba, forward_kinematics, rnea
 from kinetree.conventions import MuJoCo, Pinocchio
 from kinetree.conventions.base import Rule
@@ -27,7 +27,6 @@ from kinetree.joints import (
     Spherical,
     Universal,
 )
-from kinetree.model import ModelBuilder
 
 SHARED = (
     FreeFlyer(),
@@ -135,25 +134,14 @@ MIMIC = """<robot name='hand'><link name='palm'/>
 
 
 def mimic_robot() -> kt.Robot:
-    from kinetree.spatial import Inertia
-
-    b = ModelBuilder("hand")
-    b.add_link("palm")
-    unit = [[1.0, 0, 0], [0, 1.0, 0], [0, 0, 1.0]]
     placement = [[1.0, 0, 0, 1], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]
-    b.add_link("l0", Inertia.from_com(1.0, [0.5, 0, 0], unit))
-    b.add_link("l1", Inertia.from_com(1.0, [0.5, 0, 0], unit))
-    b.add_joint("lead", parent="palm", child="l0", joint=Revolute())
-    b.add_joint("copy", parent="l0", child="l1", joint=Revolute(), placement=placement, mimic=("lead", 0.5, 0.1))
-    return kt.Robot(b.build())
+    copy = "copy l0 l1", Revolute(), {"placement": placement, "mimic": ("lead", 0.5, 0.1)}
+    links = dict.fromkeys(("l0", "l1"), kt.Inertia(1.0, [0.5, 0, 0], np.eye(3)))
+    return kt.Robot(toy(("lead palm l0", Revolute()), copy, links=links))
 
 
 def test_a_universal_joint_is_the_same_in_both() -> None:
-    b = ModelBuilder("cardan")
-    b.add_link("base")
-    b.add_link("shaft")
-    b.add_joint("cross", parent="base", child="shaft", joint=Universal((0, 0, 1), (1, 0, 0)))
-    robot, theirs = kt.Robot(b.build()), pin.Model()
+    robot, theirs = kt.Robot(toy(("cross base shaft", Universal((0, 0, 1), (1, 0, 0))))), pin.Model()
     theirs.addJoint(
         0, pin.JointModelUniversal(np.array([0.0, 0, 1]), np.array([1.0, 0, 0])), pin.SE3.Identity(), "cross"
     )
@@ -200,20 +188,13 @@ def test_names_must_match() -> None:
 
 
 def test_joints_that_pinocchio_writes_otherwise_are_refused() -> None:
-    b = ModelBuilder("wrist")
-    b.add_link("arm")
-    b.add_link("hand")
-    b.add_joint("wrist", parent="arm", child="hand", joint=RollPitchYaw())
+    wrist, socket = kt.Robot(toy(("wrist a b", RollPitchYaw()))), kt.Robot(toy(("socket a b", Revolute())))
     with pytest.raises(ModelError, match=r"Pinocchio has no joint like 'wrist' \(RollPitchYaw\): it has FreeFlyer, "):
-        Pinocchio(kt.Robot(b.build()), ["wrist"])
-    pose = ModelBuilder("ball")
-    pose.add_link("base")
-    pose.add_link("bob")
-    pose.add_joint("socket", parent="base", child="bob", joint=Revolute())
+        Pinocchio(wrist, ["wrist"])
     theirs = pin.Model()
     theirs.addJoint(0, pin.JointModelSpherical(), pin.SE3.Identity(), "socket")
     with pytest.raises(ArgumentError, match=r"'socket' .Revolute.: it has 4 coordinates there, 1 were expected"):
-        Pinocchio(kt.Robot(pose.build()), theirs)
+        Pinocchio(socket, theirs)
 
 
 @pytest.mark.parametrize("convention", [Pinocchio, MuJoCo])
@@ -224,11 +205,7 @@ def test_a_joint_type_without_a_rule_is_refused(convention: type, monkeypatch: p
         pass
 
     Joint.registry.pop("Knob")
-    b = ModelBuilder("radio")
-    b.add_link("box")
-    b.add_link("dial")
-    b.add_joint("knob", parent="box", child="dial", joint=Knob())
-    robot = kt.Robot(b.build())
+    robot = kt.Robot(toy(("knob box dial", Knob())))
     with pytest.raises(ModelError, match=r"has no joint like 'knob' \(Knob\): it has FreeFlyer, .*rules adds"):
         convention(robot, ["knob"])
     monkeypatch.setitem(convention.rules, Knob, Rule.plain(Knob))

@@ -13,31 +13,15 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from mutations import mutant
+from test_urdf_errors import GOOD
 
 from helpers.sampling import few
 from kinetree.errors import KinetreeError
 from kinetree.formats import load_model
 from robots import erd_urdf
 
-SMALL = """<?xml version="1.0"?>
-<robot name="small">
-  <link name="base">
-    <inertial><mass value="3"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>
-  </link>
-  <!-- two joints and a tool -->
-  <link name="upper">
-    <inertial>
-      <origin xyz="0.1 0.2 0.3" rpy="0.1 0.2 0.3"/>
-      <mass value="2.5"/>
-      <inertia ixx="0.3" ixy="0.01" ixz="-0.02" iyy="0.4" iyz="0.03" izz="0.5"/>
-    </inertial>
-  </link>
-  <link name="lower">
-    <inertial>
-      <mass value="1.5"/>
-      <inertia ixx="0.1" ixy="0" ixz="0" iyy="0.2" iyz="0" izz="0.15"/>
-    </inertial>
-  </link>
+MORE = """<origin xyz="0.5 0 0" rpy="0.3 0 -0.4"/><axis xyz="0.6 0 0.8"/>"""
+TOOL = """  <!-- a tool -->
   <link name="tool">
     <inertial>
       <origin xyz="0 0 0.1"/>
@@ -45,28 +29,14 @@ SMALL = """<?xml version="1.0"?>
       <inertia ixx="0.01" ixy="0" ixz="0" iyy="0.01" iyz="0" izz="0.01"/>
     </inertial>
   </link>
-  <joint name="shoulder" type="revolute">
-    <origin xyz="0 0 1" rpy="0 1.5707963267948966 0"/>
-    <axis xyz="0 1 0"/>
-    <parent link="base"/>
-    <child link="upper"/>
-    <limit lower="-1" upper="1" effort="10" velocity="2"/>
-    <dynamics damping="0.1" friction="0.2"/>
-  </joint>
-  <joint name="elbow" type="prismatic">
-    <origin xyz="0.5 0 0" rpy="0.3 0 -0.4"/>
-    <axis xyz="0.6 0 0.8"/>
-    <parent link="upper"/>
-    <child link="lower"/>
-    <limit lower="0" upper="2" effort="20" velocity="3"/>
-  </joint>
   <joint name="flange" type="fixed">
     <origin xyz="0 0 0.2" rpy="1 2 3"/>
     <parent link="lower"/>
     <child link="tool"/>
   </joint>
-</robot>
-"""
+</robot>"""
+SMALL = GOOD.replace('"elbow" type="revolute">', f'"elbow" type="prismatic">{MORE}').replace("</robot>", TOOL)
+SMALL = '<?xml version="1.0"?>\n' + SMALL.replace('"0 0 1" rpy="0 0 0"', '"0 0 1" rpy="0 1.5707963267948966 0"')
 CHUNKS, EACH = 20, 500
 SECONDS = 5.0
 

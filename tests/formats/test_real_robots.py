@@ -37,6 +37,7 @@ either_base = pytest.mark.parametrize("floating", [False, True], ids=["fixed", "
 
 def test_there_are_robots():
     assert len(FILES) >= 60
+    assert any(isinstance(b.joint, Prismatic) for b in loaded(erd_urdf("panda.urdf"), False)[0].bodies)
 
 
 @pytest.mark.parametrize("name", sorted(BROKEN))
@@ -50,19 +51,18 @@ def test_broken_files_are_refused_by_both(name):
 
 @good_file
 @either_base
-def test_sizes_names_and_order(path, floating):
+def test_all_that_pinocchio_says_of_a_robot(path, floating):
     model, oracle, _ = loaded(path, floating)
     in_file = [j.get("name") for j in ET.parse(path).getroot().findall("joint") if j.get("type") != "fixed"]
     continuous = sum(isinstance(body.joint, Continuous) for body in model.bodies)
     assert list(model.joint_names) == ["root_joint"] * floating + in_file
     assert set(model.joint_names) == set(oracle.names[1:])
     assert (model.nv, model.nq) == (oracle.nv, oracle.nq - continuous)
-
-
-@good_file
-@either_base
-def test_inertias_placements_axes_and_limits(path, floating):
-    model, oracle, _ = loaded(path, floating)
+    for frame in model.frames:
+        other = oracle.frames[oracle.getFrameId(frame.name, pin.FrameType.BODY)]
+        carrier = "universe" if frame.body == WORLD else model.bodies[frame.body].joint_name
+        assert oracle.names[other.parentJoint] == carrier
+        np.testing.assert_allclose(frame.X.placement, other.placement.homogeneous, rtol=0, atol=40 * ULP)
     assert sum(b.inertia.m for b in model.bodies) == pytest.approx(pin.computeTotalMass(oracle), rel=1e-14)
     for body in model.bodies:
         k = oracle.getJointId(body.joint_name)
@@ -99,17 +99,6 @@ def joint_axis(oracle, k):
 
 
 @good_file
-@either_base
-def test_every_link_is_a_frame_where_pinocchio_has_it(path, floating):
-    model, oracle, _ = loaded(path, floating)
-    for frame in model.frames:
-        other = oracle.frames[oracle.getFrameId(frame.name, pin.FrameType.BODY)]
-        carrier = "universe" if frame.body == WORLD else model.bodies[frame.body].joint_name
-        assert oracle.names[other.parentJoint] == carrier
-        np.testing.assert_allclose(frame.X.placement, other.placement.homogeneous, rtol=0, atol=40 * ULP)
-
-
-@good_file
 def test_warnings_name_the_links_that_have_no_body(path):
     """Those on moving bodies; where a body has several links, a point mass or a rod may be one of them."""
     model, _, caught = loaded(path, False)
@@ -138,7 +127,3 @@ def test_few_of_the_real_robots_have_such_links():
     good = [loaded(path, False)[2] for path in FILES if path.name not in BROKEN]
     odd = [caught for caught in good if any(w.category is NonPhysicalInertiaWarning for w in caught)]
     assert 0.05 < len(odd) / len(good) < 0.2  # a third, before it was asked where they are
-
-
-def test_prismatic_joints_are_among_them():
-    assert any(isinstance(b.joint, Prismatic) for b in loaded(erd_urdf("panda.urdf"), False)[0].bodies)

@@ -24,7 +24,7 @@ LINK += '<inertia ixx="0.03" ixy="0.001" ixz="0" iyy="0.02" iyz="0" izz="0.04"/>
 JOINT = '<joint name="{}" type="{}"><parent link="{}"/><child link="{}"/><origin xyz="0.3 0 {}" rpy="0.2 {} 0"/>'
 JOINT += '<axis xyz="{}"/>{}</joint>\n'
 LIMIT = '<limit lower="-1" upper="2" effort="30" velocity="3" jerk="7"/>'
-ARM = '<robot name="arm">\n'
+ARM = '<robot name="an &quot;arm&quot; &amp; &lt;more&gt;">\n'
 ARM += "".join(LINK.format(*x) for x in [("ground", 0, 9), ("a", 0, 3), ("b", 0.1, 2), ("tool", 0.2, 1), ("c", 0, 1)])
 ARM += LINK.format("d", 0.3, 0.5) + LINK.format("e", -0.1, 0.7)
 ARM += JOINT.format("turn", "continuous", "ground", "a", 0.1, 0.3, "0 0 1", '<dynamics damping="0.1" friction="0.2"/>')

@@ -10,6 +10,7 @@ from kinetree.backends.llvm import Target, load
 from kinetree.backends.llvm.compile import compile_batch, compile_single, object_code
 from kinetree.backends.llvm.module import batch_ir, single_ir
 from kinetree.backends.llvm.target import target_machine
+from kinetree.graph.ops import interpret
 
 HOST = Target.host()
 _POINTER = ctypes.c_void_p
@@ -88,6 +89,26 @@ def small_regions(program, lanes, dtype="float64", size=7):
     else:
         ir, scratch = batch_ir(program, dtype, HOST, lanes, size)
     return object_code(ir, scratch, HOST), program.outputs
+
+
+def assert_same_bits(program, x, lanes=(1, 4, 8), dtype="float64"):
+    """Assert that the interpreter and all kinds of kernels of a program of one input agree, those of small regions too.
+
+    The interpreter knows float64 only; for float32 the kernel for one state is what the others are compared with.
+    """
+    if dtype == "float64":
+        states = [interpret(program, [row]) for row in x]
+    else:
+        states = [run_single(program, [row], dtype) for row in x]
+    expected = [np.array(outputs) for outputs in zip(*states, strict=True)]
+    for code in (program, small_regions(program, None, dtype, size=1)):
+        got = zip(*(run_single(code, [row], dtype) for row in x), strict=True)
+        assert all(same_bits(np.array(a), b) for a, b in zip(got, expected, strict=True))
+    for width in lanes:
+        for code in (program, small_regions(program, width, dtype, size=1)):
+            got = run_batch(code, [x], width, dtype)
+            assert all(same_bits(a, b) for a, b in zip(got, expected, strict=True)), width
+    return expected
 
 
 @lru_cache(maxsize=32)

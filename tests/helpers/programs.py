@@ -2,8 +2,13 @@
 
 import random
 
+import numpy as np
+
 from kinetree.graph import Graph, Port, Program
+from kinetree.graph.graph import digest
 from kinetree.graph.ops import OPS
+from kinetree.runtime import Function, FunctionSpec
+from kinetree.tracing.arrays import traced_array
 from kinetree.tracing.tracer import Tracer
 
 COMPUTED = tuple(name for name, op in OPS.items() if op.straight_line or op.array_op)  # one value of scalars
@@ -48,3 +53,26 @@ def traced(function, *shapes, outputs=None):
     result = function(*arguments)
     lists = [result] if outputs is None else result
     return tracer.program({f"y{k}": ((len(entries),), list(entries)) for k, entries in enumerate(lists)})
+
+
+def alone(op):
+    """The program of one operation on inputs, made without folding."""
+    graph, arity = Graph(), OPS[op].arity
+    ports = tuple(Port(f"x{k}", ()) for k in range(arity))
+    node = graph.node(op, tuple(graph.node("input", (), (k, 0)) for k in range(arity)))
+    return Program(graph, ports, (Port("y", ()),), ((node,),))
+
+
+def of_arrays(function, *shapes):
+    """The program of a function of traced arrays x0, x1, … of these shapes."""
+    t = Tracer()
+    ports = [Port(f"x{k}", shape) for k, shape in enumerate(shapes)]
+    result = np.asarray(function(*(traced_array(t.input(p), p.shape) for p in ports)), dtype=object)
+    return t.program({"r": (result.shape, result.ravel().tolist())})
+
+
+def compiled(function, *shapes, lanes=None):
+    """The same, compiled."""
+    p = of_arrays(function, *shapes)
+    spec = FunctionSpec("f", "", p.inputs, p.outputs, lambda given, options: (), lambda: digest(p), program=p)
+    return Function(spec, lanes)

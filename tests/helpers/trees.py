@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,23 @@ def random_inertia(rng: np.random.Generator) -> Inertia:
     d = points - com
     about_com = sum(m * (p @ p * np.eye(3) - np.outer(p, p)) for m, p in zip(masses, d, strict=True))
     return Inertia.from_com(float(mass), com.tolist(), about_com.tolist())
+
+
+BALL = Inertia.from_com(1.0, [0.1, 0.0, 0.0], np.eye(3).tolist())
+
+
+def toy(*joints: Any, links: Mapping[str, Any] | None = None, name: str = "toy", **options: Any) -> Model:
+    """Return a model of joints, each ``"name parent child"``, its type, and what else `add_joint` takes.
+
+    Links are alike, of 1 kg, but for those in `links`.
+    """
+    builder = ModelBuilder(name)
+    for link in dict.fromkeys(link for names, *_ in joints for link in names.split()[1:]):
+        builder.add_link(link, (links or {}).get(link, BALL))
+    for names, joint, *more in joints:
+        own, parent, child = names.split()
+        builder.add_joint(own, parent=parent, child=child, joint=joint, **dict(*more))
+    return builder.build(**options)
 
 
 def random_placement(rng: np.random.Generator) -> Array:

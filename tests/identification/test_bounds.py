@@ -7,27 +7,15 @@ import pytest
 
 import kinetree as kt
 from helpers import semidefinite
-from helpers.trees import Array, random_tree
-from kinetree.identification import Bodies
-from kinetree.identification.bodies import nearest
-from kinetree.identification.bodies.nearest import inequalities
-from kinetree.identification.bodies.newton import inertial_of, pseudo_inertia
-from kinetree.joints import Prismatic, Revolute
+from helpers.small_arm import bare_arm
+from helpers.trees import Array
+from kinetree.identification import Bodies, bodies
+from kinetree.identification.bodies import inequalities, inertial_of, pseudo_inertia
 
-JOINTS = [Revolute((0, 0, 1)), Revolute((0, 1, 0)), Prismatic((1, 0, 0))]
 BOX = np.array([[-0.1, 0.2, -0.4], [0.3, 0.5, -0.2]])
 CENTRE, AXES = np.array([0.3, -0.1, 0.2]), np.array([0.2, 0.5, 0.1])
 P = np.diag(AXES**-2)
 ELLIPSOID = np.block([[-P, (P @ CENTRE)[:, None]], [P @ CENTRE, 1.0 - CENTRE @ P @ CENTRE]])
-
-
-@pytest.fixture(scope="module")
-def arm() -> kt.Robot:
-    """Return an arm whose links are boxes, and an ellipsoid."""
-    arm = kt.Robot(random_tree(1, 3, JOINTS, armature=False, shuffled=False))
-    rng = np.random.default_rng(0)
-    masses = [masses_in(k, rng) for k in ("box", "ellipsoid", "box")]
-    return arm.with_inertial_parameters(np.concatenate(masses))
 
 
 def bounds(arm: kt.Robot) -> dict[str, Array]:
@@ -79,7 +67,7 @@ def test_estimates_are_within(arm: kt.Robot, monkeypatch: pytest.MonkeyPatch) ->
         assert np.linalg.eigvalsh(pseudo_inertia(fit.parameters[:30].reshape(-1, 10))).min() > 0.0
         worst = min(worst, (C @ guess.identify(noisy, [], bodies=Bodies(spread=2.0)).parameters[:30]).min())
     assert worst < -0.1, "without bounds mass is outside"
-    monkeypatch.setattr(nearest, "newton", semidefinite.solve)
+    monkeypatch.setattr(bodies, "newton", semidefinite.solve)
     theirs = guess.identify(noisy, [], bodies=Bodies(spread=2.0, bounds=there))
     np.testing.assert_allclose(fit.parameters, theirs.parameters, rtol=1e-3, atol=1e-4)
 
@@ -100,3 +88,10 @@ def test_what_is_refused(arm: kt.Robot) -> None:
     ]:
         with pytest.raises(kt.ArgumentError, match=message):
             arm.identify(log, [], bodies=Bodies(bounds=wrong))
+
+
+@pytest.fixture(scope="module")
+def arm() -> kt.Robot:
+    """Return an arm whose links are boxes, and an ellipsoid."""
+    rng = np.random.default_rng(0)
+    return bare_arm().with_inertial_parameters(np.ravel([masses_in(k, rng) for k in ("box", "ellipsoid", "box")]))

@@ -1,4 +1,7 @@
-"""Every estimator by one table: exact, as uncertain as it says, with priors, zero forces, joints that stand still."""
+"""Every estimator by one table: exact, as uncertain as it says, with priors, zero forces, joints that stand still.
+
+Then what single ones promise: noise that joints share, and noise in the motion itself.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +12,13 @@ import numpy as np
 import pytest
 
 import kinetree as kt
+from helpers.small_arm import NOISE, Motion, bare_arm, noisy
 from helpers.trees import Array, random_tree
-from kinetree.identification import Bodies, Generalised, Instrumental, LeastSquares, OutputError, Robust, Samples
+from kinetree.identification import Generalised, Instrumental, LeastSquares, OutputError, Robust, Samples
+from kinetree.identification.bodies import pseudo_inertia
 from kinetree.identification.estimators import ESTIMATORS, Equations, Estimator, Prior, Solution
 from kinetree.identification.estimators.contract import solve
-from kinetree.joints import FreeFlyer, Prismatic, Revolute
+from kinetree.joints import FreeFlyer, Revolute
 
 TABLE: dict[str, Callable[[Any], Estimator]] = {
     "by joints": lambda motion: LeastSquares(),
@@ -24,28 +29,8 @@ TABLE: dict[str, Callable[[Any], Estimator]] = {
     "instruments": Instrumental,
 }
 """By the motion without noise. `OutputError` needs a simulation: it is in test_noise.py."""
-
-JOINTS = [Revolute((0, 0, 1)), Revolute((0, 1, 0)), Prismatic((1, 0, 0))]
 TERMS = ["armature", "damping", "friction"]
-NOISE = np.array([0.5, 0.05, 2.0])
 every = pytest.mark.parametrize("name", TABLE)
-
-
-@pytest.fixture(scope="module")
-def arm() -> kt.Robot:
-    model = random_tree(1, 3, JOINTS, armature=False, shuffled=False)
-    physics = {"armature": [0.3, 0.2, 0.1], "damping": [0.5, 1.0, 0.2], "friction": [2.0, 1.0, 0.5]}
-    return kt.Robot(model).with_joint_physics(**physics).with_friction(smoothing=0.05)
-
-
-@pytest.fixture(scope="module")
-def motion(arm: kt.Robot) -> tuple[Array, ...]:
-    q, v, a = arm.random_state(0, 400)
-    return q, v, a, arm.inverse_dynamics(q, v, a)
-
-
-def noisy(motion: tuple[Array, ...], seed: int, noise: Any = NOISE) -> tuple[Array, ...]:
-    return *motion[:3], motion[3] + noise * np.random.default_rng(seed).normal(size=motion[3].shape)
 
 
 def test_the_table_has_all() -> None:
@@ -53,7 +38,7 @@ def test_the_table_has_all() -> None:
 
 
 @every
-def test_exact_data(arm: kt.Robot, motion: tuple[Array, ...], name: str) -> None:
+def test_exact_data(arm: kt.Robot, motion: Motion, name: str) -> None:
     poor = arm.with_inertial_parameters(1.5 * arm.inertial_parameters).with_joint_physics(damping=0.0, friction=0.0)
     fit = poor.identify(motion, TERMS, by=TABLE[name](motion))
     expected = fit.base.of(arm)
@@ -66,7 +51,7 @@ def test_exact_data(arm: kt.Robot, motion: tuple[Array, ...], name: str) -> None
 
 
 @every
-def test_error_bars(arm: kt.Robot, motion: tuple[Array, ...], name: str) -> None:
+def test_error_bars(arm: kt.Robot, motion: Motion, name: str) -> None:
     """They cover as often as they say, and are near the Cramér–Rao bound where the weights are right."""
     base = arm.base_parameters(TERMS)
     fits = [
@@ -84,7 +69,7 @@ def test_error_bars(arm: kt.Robot, motion: tuple[Array, ...], name: str) -> None
 
 
 @every
-def test_what_is_known_before(arm: kt.Robot, motion: tuple[Array, ...], name: str) -> None:
+def test_what_is_known_before(arm: kt.Robot, motion: Motion, name: str) -> None:
     log, base, by = noisy(motion, 0, 1.0), arm.base_parameters(TERMS), TABLE[name](motion)
     k = base.names.index("damping of joint0")
     free = arm.identify(log, base, by=by, bodies=None)
@@ -98,7 +83,7 @@ def test_what_is_known_before(arm: kt.Robot, motion: tuple[Array, ...], name: st
 
 
 @every
-def test_joints_that_stand_have_no_equations(arm: kt.Robot, motion: tuple[Array, ...], name: str) -> None:
+def test_joints_that_stand_have_no_equations(arm: kt.Robot, motion: Motion, name: str) -> None:
     """Each joint moves while others stand, held by friction that nobody knows."""
     q, v, a, _ = (x.copy() for x in motion)
     standing = np.random.default_rng(10).random(v.shape) < 0.5
@@ -137,7 +122,7 @@ def test_zero_forces_and_joints_that_are_not_measured(flying: tuple[kt.Robot, Sa
 
 
 @every
-def test_an_iterator_is_enough_where_nothing_reads_again(arm: kt.Robot, motion: tuple[Array, ...], name: str) -> None:
+def test_an_iterator_is_enough_where_nothing_reads_again(arm: kt.Robot, motion: Motion, name: str) -> None:
     by, base = TABLE[name](motion), arm.base_parameters(TERMS)
     if by.reads_again:
         with pytest.raises(kt.ArgumentError, match=f"{type(by).__name__} or .* give a list"):
@@ -158,34 +143,127 @@ class Plain:
         return Solution(values, covariance, one, null, A, one)
 
 
-def test_an_estimator_from_outside(arm: kt.Robot, motion: tuple[Array, ...]) -> None:
+def test_an_estimator_from_outside(arm: kt.Robot, motion: Motion) -> None:
     log, base = noisy(motion, 0), arm.base_parameters(TERMS)
     fit = arm.identify(log, base, by=Plain())
     Y = base.regressor(*log[:3]).reshape(-1, base.dimension)
     np.testing.assert_allclose(fit.values, np.linalg.lstsq(Y, log[3].ravel(), rcond=None)[0], rtol=1e-6, atol=1e-8)
     motors = arm.identify(motion, base, by=Plain(), motor_constants=["joint0"], known={"damping of joint0": 0.0})
-    assert motors.motor_constants is not None
     np.testing.assert_allclose(motors.motor_constants.values, 1.0, rtol=1e-9)
-
-
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [
-        (lambda: LeastSquares("all"), "weights is 'all'"),  # type: ignore[arg-type]
-        (lambda: Robust("hubert"), "'huber' or 'cauchy'"),  # type: ignore[arg-type]
-        (lambda: OutputError(print, steps=0), "an integer ≥ 1"),
-        (lambda: Bodies(spread=0.0), "spread"),
-    ],
-)
-def test_choices_that_are_not_known(make: Callable[[], object], message: str) -> None:
-    with pytest.raises(kt.ArgumentError, match=message):
-        make()
 
 
 @pytest.mark.parametrize(
     "old", ["weights", "loss", "instruments", "consistent", "prior_spread", "bounds", "joint_terms"]
 )
-def test_an_old_keyword_is_answered_with_the_new_one(arm: kt.Robot, motion: tuple[Array, ...], old: str) -> None:
+def test_an_old_keyword_is_answered_with_the_new_one(arm: kt.Robot, motion: Motion, old: str) -> None:
     new = {"joint_terms": "terms"}.get(old, "bodies" if old in ("consistent", "prior_spread", "bounds") else "by")
     with pytest.raises(kt.errors.CallError, match=f"here it is '{new}|: write {new}="):
-        arm.identify(motion, **{old: None})  # type: ignore[arg-type]
+        arm.identify(motion, **{old: None})
+
+
+# -- Noise that joints share, and a simulation in closed loop ----------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def loose() -> kt.Robot:
+    """Return the arm without rotors."""
+    physics = {"damping": [0.5, 1.0, 0.2], "friction": [2.0, 1.0, 0.5]}
+    return bare_arm().with_joint_physics(**physics).with_friction(smoothing=0.05)
+
+
+def test_noise_that_joints_share(loose: kt.Robot) -> None:
+    """The Cramér–Rao bound of correlated noise is reached; weights by joints are less certain."""
+    q, v, a = loose.random_state(0, 200)
+    tau, base = loose.inverse_dynamics(q, v, a), loose.base_parameters(TERMS[1:])
+    root = np.array([[1.0, 0.0, 0.0], [0.9, 0.2, 0.0], [2.0, 0.3, 0.1]])
+    W, Y = np.linalg.inv(root @ root.T), base.regressor(q, v, a)
+    bound = np.linalg.inv(np.einsum("nki,kl,nlj->ij", Y, W, Y))
+    errors: dict[Estimator, list[Array]] = {Generalised(): [], LeastSquares(): []}
+    spread = []
+    for seed in range(40):
+        log = q, v, a, tau + np.random.default_rng(seed).normal(size=tau.shape) @ root.T
+        for by, own in errors.items():
+            fit = loose.identify(log, base, by=by, bodies=None, check=False)
+            own.append(fit.values - base.of(loose))
+            if by == Generalised():
+                spread.append(fit.std**2 / np.diag(bound))
+                np.testing.assert_allclose(fit.noise, np.linalg.norm(root, axis=1), rtol=0.2)
+    np.testing.assert_allclose(np.mean(spread, axis=0), 1.0, rtol=0.1)
+    shared, single = (float((np.square(e) / np.diag(bound)).mean()) for e in errors.values())
+    assert abs(shared - 1.0) < 0.15
+    assert single > 2.0
+    body = loose.identify(log, base, by=Generalised()).parameters[:30]
+    assert np.linalg.eigvalsh(pseudo_inertia(body.reshape(-1, 10))).min() > 0.0
+
+
+@pytest.fixture(scope="module")
+def simulate(loose: kt.Robot) -> Callable[[kt.Robot], kt.Trajectory]:
+    """Return the simulation of the arm's kinematics with a robot's numbers, under one controller."""
+
+    @loose.compile(shapes={"gains": (3,)})
+    def controller(q: Array, v: Array, t: float, gains: Array) -> Array:
+        error = [np.sin(1.0 + w * t) - x for w, x in zip((4.0, 6.0, 5.0), q, strict=True)]
+        return np.array([k * (e - 0.05 * x) for k, e, x in zip(gains, error, v, strict=True)])
+
+    def motion(robot: kt.Robot) -> kt.Trajectory:
+        bodies = zip(robot.body_names, robot.inertial_parameters.reshape(-1, 10), strict=True)
+        numbers = {kt.body_inertia(name): ten for name, ten in bodies}
+        numbers |= {kt.joint_damping: robot.damping, kt.joint_friction: robot.friction}
+        start = {"q": np.full(3, 0.8), "v": np.zeros(3), "duration": 2.0, "dt": 2e-3}
+        inputs = numbers | {"gains": np.array([3000.0, 3000.0, 3000.0])}
+        return loose.simulate(controller=controller, inputs=inputs, record=kt.Record("q v a tau", every=5), **start)
+
+    return motion
+
+
+def test_motions_with_noise_in_closed_loop(loose: kt.Robot, simulate: Callable[[kt.Robot], kt.Trajectory]) -> None:
+    """Output error and instruments are right where least squares are not."""
+    base, real = loose.base_parameters(TERMS[1:]), simulate(loose)
+    heavier = loose.with_inertial_parameters(1.2 * loose.inertial_parameters).with_joint_physics(
+        damping=0.1, friction=0.1
+    )
+    start = heavier.base_parameters(TERMS[1:])
+    exact = heavier.identify(real, start, by=OutputError(simulate, steps=10))
+    np.testing.assert_allclose(exact.predict(real.q, real.v, real.a), real.tau, atol=1e-3 * np.abs(real.tau).max())
+    rng = np.random.default_rng(0)
+    errors: dict[str, list[Array]] = {"squares": [], "output error": [], "instruments": []}
+    for _ in range(4):
+        a = real.a + 0.3 * real.a.std() * rng.normal(size=real.a.shape)
+        log = real.q, real.v + 0.01 * rng.normal(size=a.shape), a, real.tau + rng.normal(size=a.shape)
+        for name, own in errors.items():
+            if name == "squares":
+                fit = loose.identify(log, base)
+            else:
+                fit = heavier.identify(log, start, by=OutputError(simulate, name == "instruments"), check=False)
+            own.append((fit.values - base.of(loose)) / fit.std)
+    bias = {name: np.abs(np.mean(e, axis=0)).max() for name, e in errors.items()}
+    assert bias["squares"] > 5.0
+    assert max(bias["output error"], bias["instruments"]) < 4.0 / np.sqrt(4)
+
+
+def test_forces_that_were_not_measured_in_closed_loop(
+    loose: kt.Robot, simulate: Callable[[kt.Robot], kt.Trajectory]
+) -> None:
+    real, heavier = simulate(loose), loose.with_inertial_parameters(1.1 * loose.inertial_parameters)
+    tau = np.where([True, True, False], real.tau, np.nan)
+    fit = heavier.identify((real.q, real.v, real.a, tau), TERMS[1:], by=OutputError(simulate))
+    assert np.isnan(fit.noise).tolist() == [False, False, True]
+    error = np.abs(fit.predict(real.q, real.v, real.a) - real.tau).max(axis=0)
+    assert (error < 1e-3 * np.abs(real.tau).max(axis=0))[:2].all()
+
+
+def test_what_a_closed_loop_refuses(loose: kt.Robot, simulate: Callable[[kt.Robot], kt.Trajectory]) -> None:
+    real = simulate(loose)
+    poor = loose.with_joint_physics(damping=0.1)
+    nan = real.q, real.v, np.nan * real.a, real.tau
+    for log, choice, terms, message in [
+        (iter([real]), {}, TERMS[1:], "OutputError .*give a list"),
+        ([real[:100], real[100:]], {}, TERMS[1:], "1 motions for the 2"),
+        (real[:50], {}, TERMS[1:], "simulate returned q of shape"),
+        (real, {"simulate": lambda robot: nan}, TERMS[1:], "not finite"),
+        (real, {}, ["offset"], "'offset' cannot be simulated"),
+        (real, {}, ["stribeck"], "simulated without loops, motor constants"),
+        (real, {"steps": 1}, TERMS[1:], "still move after 1"),
+    ]:
+        with pytest.raises(kt.KinetreeError, match=message):
+            poor.identify(log, terms, by=OutputError(**{"simulate": simulate, **choice}))

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
+from helpers.small_arm import Motion
 from helpers.trees import random_tree
 from kinetree.identification import (
     Bodies,
@@ -20,30 +21,20 @@ from kinetree.identification import (
     holding,
 )
 from kinetree.identification.report import joints
-from kinetree.joints import FreeFlyer, Prismatic, Revolute
+from kinetree.joints import FreeFlyer, Revolute
 
 TERMS = ["armature", "damping", "friction", "offset"]
-JOINTS = [Revolute((0, 0, 1)), Revolute((0, 1, 0)), Prismatic((1, 0, 0))]
 BOX = kt.Inertia.from_com(3.0, [0.1, 0.0, 0.2], np.diag([0.02, 0.03, 0.04]))
 CONSTANTS = np.array([1.0, 0.05, 300.0])
 MOTORS = ["joint1", "joint2"]
 
 
 @pytest.fixture(scope="module")
-def arm() -> kt.Robot:
-    """Return two arms on one base: joint 0, and joint 2 on joint 1."""
-    model = random_tree(1, 3, JOINTS, armature=False, shuffled=False)
-    physics = {"armature": [0.3, 0.2, 0.1], "damping": [0.5, 1.0, 0.2], "friction": [2.0, 1.0, 0.5]}
-    return kt.Robot(model).with_joint_physics(**physics).with_friction(smoothing=0.05)
-
-
-@pytest.fixture(scope="module")
-def logs(arm: kt.Robot) -> list[Samples]:
+def logs(arm: kt.Robot, motion: Motion) -> list[Samples]:
     """Return a motion without and one with a load on link 2, with currents of joints 1 and 2."""
-    q, v, a = arm.random_state(0, 200)
+    q, v, a, tau = (x[:200] for x in motion)
     hand = arm.body_names[2]
     loaded = holding(arm, (q[100:], v[100:], a[100:], np.zeros((100, 3))), hand, BOX)
-    tau = arm.inverse_dynamics(q, v, a)
     np.testing.assert_allclose(
         loaded.load, arm.attach(BOX, hand).inverse_dynamics(q, v, a)[100:] - tau[100:], atol=1e-9
     )
@@ -52,46 +43,56 @@ def logs(arm: kt.Robot) -> list[Samples]:
 
 
 @pytest.fixture(scope="module")
-def poor(arm: kt.Robot) -> kt.Robot:
-    """Return the arm as its maker describes it."""
-    physics = {"armature": 0.0, "damping": 0.0, "friction": 0.0}
-    return arm.with_inertial_parameters(1.5 * arm.inertial_parameters).with_joint_physics(**physics)
+def weighed(arm: kt.Robot, logs: list[Samples]) -> list[Samples]:
+    """Return the same motions where nothing but the mass of the load is known."""
+    return [logs[0], holding(arm, logs[1]._replace(load=None), arm.body_names[2], BOX.m)]
 
 
-@pytest.mark.parametrize("choice", [{}, {"by": LeastSquares(None)}, {"by": Robust("huber")}, {"by": Generalised()}])
-def test_a_known_load_tells_the_scale(
-    arm: kt.Robot, poor: kt.Robot, logs: list[Samples], choice: dict[str, Any]
+@pytest.mark.parametrize("by", [LeastSquares(), LeastSquares(None), Robust("huber"), Generalised()], ids=repr)
+def test_a_known_load_or_its_mass_tells_the_scale(
+    arm: kt.Robot, poor: kt.Robot, logs: list[Samples], weighed: list[Samples], by: Any
 ) -> None:
-    fit = poor.identify(logs, TERMS, motor_constants=MOTORS, **choice)
+    fit = poor.identify(logs, TERMS, motor_constants=MOTORS, by=by)
     found, expected = fit.motor_constants, fit.base.of(arm)
-    assert found is not None
     assert found.joints == ("joint1", "joint2")
     np.testing.assert_allclose(found.values, CONSTANTS[1:], rtol=1e-9)
     np.testing.assert_allclose(found.consistent, CONSTANTS[1:], rtol=1e-6)
     np.testing.assert_allclose(fit.values, expected, atol=1e-9 * np.abs(expected).max())
     q, v, a = arm.random_state(3, 20)
     np.testing.assert_allclose(fit.robot.inverse_dynamics(q, v, a), arm.inverse_dynamics(q, v, a), atol=1e-5)
+    mass = poor.identify(weighed, TERMS, motor_constants=MOTORS, by=by)
+    np.testing.assert_allclose(mass.motor_constants.values, CONSTANTS[1:], rtol=1e-8)
+    np.testing.assert_allclose(mass.motor_constants.consistent, CONSTANTS[1:], rtol=1e-5)
+    (load,) = mass.held_loads
+    assert (load.link, load.mass) == (arm.body_names[2], BOX.m)
+    assert "load of 3 kg on" in str(mass)
     for consistent in (True, False):
-        assert fit.validate(logs, consistent=consistent).relative.max() < 1e-5
-        assert fit.validate(logs, consistent=consistent).relative.max() < 1e-5
+        for one, of_one in ((fit, logs), (mass, weighed)):
+            for _ in range(2):
+                assert one.validate(of_one, consistent=consistent).relative.max() < 1e-5
+
+
+def test_a_point_mass_for_a_load_is_wrong(
+    arm: kt.Robot, poor: kt.Robot, logs: list[Samples], weighed: list[Samples]
+) -> None:
+    mass = kt.Inertia(BOX.m, [0] * 3, np.zeros((3, 3)))
+    point = holding(arm, weighed[1]._replace(held=None), arm.body_names[2], mass)
+    wrong = poor.identify([logs[0], point], TERMS, motor_constants=MOTORS, check=False).motor_constants
+    assert np.abs(wrong.values / CONSTANTS[1:] - 1.0).max() > 0.01
 
 
 def test_known_joints_and_known_parameters_tell_the_scale(arm: kt.Robot, poor: kt.Robot, logs: list[Samples]) -> None:
     free = [log._replace(load=None) for log in logs[:1]]
-    coupled = poor.identify(
-        free[0]._replace(tau=np.asarray(free[0].tau) * [1, 1, 300]), TERMS, motor_constants=MOTORS[:1]
-    )
-    assert coupled.motor_constants is not None
-    np.testing.assert_allclose(coupled.motor_constants.values, CONSTANTS[1:2], rtol=1e-9)
-    fixed = arm.identify(free, TERMS, motor_constants=MOTORS, known={"damping of joint1": 0.0})
-    assert fixed.motor_constants is not None
-    np.testing.assert_allclose(fixed.motor_constants.values, CONSTANTS[1:], rtol=1e-9)
-    counted = arm.identify(free, [], motor_constants=MOTORS)  # armature and friction are the robot's
-    assert counted.motor_constants is not None
-    np.testing.assert_allclose(counted.motor_constants.values, CONSTANTS[1:], rtol=1e-9)
-    before = arm.identify(free, TERMS, motor_constants={"joint1": (0.05, 0.005), "joint2": None})
-    assert before.motor_constants is not None
-    np.testing.assert_allclose(before.motor_constants.values, CONSTANTS[1:], rtol=1e-6)
+    measured = free[0]._replace(tau=np.asarray(free[0].tau) * [1, 1, 300])
+    before = {"joint1": (0.05, 0.005), "joint2": None}
+    for robot, log, terms, motors, known in (
+        (poor, measured, TERMS, MOTORS[:1], {}),
+        (arm, free, TERMS, MOTORS, {"damping of joint1": 0.0}),
+        (arm, free, [], MOTORS, {}),  # armature and friction are the robot's
+        (arm, free, TERMS, before, {}),
+    ):
+        found = robot.identify(log, terms, motor_constants=motors, known=known).motor_constants
+        np.testing.assert_allclose(found.values, CONSTANTS[1 : 1 + len(motors)], rtol=1e-6)
 
 
 def test_the_covariance_is_the_bound_of_the_likelihood(arm: kt.Robot, logs: list[Samples]) -> None:
@@ -113,7 +114,6 @@ def test_the_covariance_is_the_bound_of_the_likelihood(arm: kt.Robot, logs: list
     for _ in range(60):
         tau = whole[3] + noise * rng.normal(size=load.shape)
         fit = arm.identify(Samples(*whole[:3], tau, load=load), base, motor_constants=MOTORS, bodies=None, check=False)
-        assert fit.motor_constants is not None
         errors.append(np.append(fit.values - truth, fit.motor_constants.values - CONSTANTS[1:]))
         deviations.append(np.append(fit.std, fit.motor_constants.std))
         A = np.zeros((2 * count, n + 2))
@@ -133,7 +133,6 @@ def test_a_motor_may_turn_the_other_way(arm: kt.Robot, poor: kt.Robot, logs: lis
     """A log that is refused for the sign of forces is none where constants tell it."""
     turned = [x._replace(tau=np.asarray(x.tau) * [1.0, -1.0, 1.0]) for x in logs]
     fit = poor.identify(turned, TERMS, motor_constants=MOTORS)
-    assert fit.motor_constants is not None
     np.testing.assert_allclose(fit.motor_constants.values, CONSTANTS[1:] * [-1.0, 1.0], rtol=1e-6)
     with pytest.raises(kt.ArgumentError, match="joint1 have the other sign"):
         poor.identify(turned, TERMS, motor_constants=MOTORS[1:])
@@ -147,7 +146,6 @@ def test_constants_far_from_those_of_bodies_that_can_exist(poor: kt.Robot, logs:
         fit = poor.identify(noisy, TERMS, motor_constants=MOTORS, bodies=Bodies(spread=1e-3))
     (found,) = (x for x in fit.checks if x.name == "far_constants")
     constants = fit.motor_constants
-    assert constants is not None
     far = np.abs(constants.consistent - constants.values) / constants.std
     np.testing.assert_array_equal(found.figures["standard_deviations"], far)
     assert found.joints == tuple(np.array(constants.joints)[far > 3.0])
@@ -176,7 +174,7 @@ def test_what_is_refused(arm: kt.Robot, logs: list[Samples]) -> None:
         (Samples(*(np.asarray(x)[:3] for x in logs[0][:4])), MOTORS, {}, "9 equations for"),
     ]:
         with pytest.raises(kt.ArgumentError, match=message):
-            arm.identify(log, motor_constants=motors, **{"terms": TERMS, **choice})  # type: ignore[arg-type]
+            arm.identify(log, motor_constants=motors, **{"terms": TERMS, **choice})
     floating = kt.Robot(random_tree(2, 2, [FreeFlyer(), Revolute()], shuffled=False))
     base = next(body.joint_name for body in floating.model.leading if body.v_index[0] == 0)
     with pytest.raises(kt.ArgumentError, match="has no motor"):
@@ -190,8 +188,6 @@ def test_constants_and_speeds_of_friction_together(arm: kt.Robot, poor: kt.Robot
         falls = height * v / np.sqrt(v * v + 0.05**2) / (1.0 + (v / speed) ** 2)
         direction.append(log._replace(tau=np.asarray(log.tau) + falls / CONSTANTS))
     fit = poor.identify(direction, [*TERMS, "stribeck"], motor_constants=MOTORS, check=False)
-    assert fit.motor_constants is not None
-    assert fit.stribeck_speed is not None
     np.testing.assert_allclose(fit.stribeck_speed, speed, rtol=1e-6)
     np.testing.assert_allclose(fit.motor_constants.values, CONSTANTS[1:], rtol=1e-6)
     assert fit.validate(direction).relative.max() < 1e-4
@@ -220,34 +216,6 @@ def test_a_load_counts_elsewhere_too(arm: kt.Robot, logs: list[Samples]) -> None
     np.testing.assert_allclose(twice.load, 2.0 * np.asarray(loaded.load))
 
 
-@pytest.fixture(scope="module")
-def weighed(arm: kt.Robot, logs: list[Samples]) -> list[Samples]:
-    """Return the same motions where nothing but the mass of the load is known."""
-    return [logs[0], holding(arm, logs[1]._replace(load=None), arm.body_names[2], BOX.m)]
-
-
-@pytest.mark.parametrize("choice", [{}, {"by": LeastSquares(None)}, {"by": Robust("huber")}, {"by": Generalised()}])
-def test_the_mass_of_a_load_tells_the_scale(
-    arm: kt.Robot, poor: kt.Robot, logs: list[Samples], weighed: list[Samples], choice: dict[str, Any]
-) -> None:
-    fit = poor.identify(weighed, TERMS, motor_constants=MOTORS, **choice)
-    assert fit.motor_constants is not None
-    np.testing.assert_allclose(fit.motor_constants.values, CONSTANTS[1:], rtol=1e-8)
-    np.testing.assert_allclose(fit.motor_constants.consistent, CONSTANTS[1:], rtol=1e-5)
-    (load,) = fit.held_loads
-    assert (load.link, load.mass) == (arm.body_names[2], BOX.m)
-    assert "load of 3 kg on" in str(fit)
-    for consistent in (True, False):
-        assert fit.validate(weighed, consistent=consistent).relative.max() < 1e-5
-        assert fit.validate(weighed, consistent=consistent).relative.max() < 1e-5
-    point = holding(
-        arm, weighed[1]._replace(held=None), arm.body_names[2], kt.Inertia(BOX.m, [0] * 3, np.zeros((3, 3)))
-    )
-    wrong = poor.identify([logs[0], point], TERMS, motor_constants=MOTORS, check=False).motor_constants
-    assert wrong is not None
-    assert np.abs(wrong.values / CONSTANTS[1:] - 1.0).max() > 0.01
-
-
 def test_the_rest_of_a_load_is_estimated() -> None:
     robot, constants = kt.load("ur5"), np.array([12.0, 12.5, 11.0, 7.0, 7.2, 6.8])
     held = robot.attach(BOX, "ee_link")
@@ -257,7 +225,6 @@ def test_the_rest_of_a_load_is_estimated() -> None:
         for one, (q, v, a) in zip((robot, held), motion, strict=True)
     )
     fit = robot.identify([free, holding(robot, loaded, "ee_link", BOX.m)], [], motor_constants="all")
-    assert fit.motor_constants is not None
     np.testing.assert_allclose(fit.motor_constants.values, constants, rtol=1e-8)
     last = robot.body_names.index(fit.held_loads[0].link)
     expected = (held.inertial_parameters - robot.inertial_parameters)[10 * last + 1 : 10 * last + 10]
@@ -270,7 +237,6 @@ def test_bars_of_constants_cover_with_the_mass_alone(arm: kt.Robot, weighed: lis
     for _ in range(60):
         noisy = [log._replace(tau=np.asarray(log.tau) + 0.3 / CONSTANTS * rng.normal(size=(100, 3))) for log in weighed]
         fit = arm.identify(noisy, base, motor_constants=MOTORS, bodies=None, check=False)
-        assert fit.motor_constants is not None
         z.append((fit.motor_constants.values - CONSTANTS[1:]) / fit.motor_constants.std)
     assert 0.7 < (np.array(z) ** 2).mean() < 1.4
 
@@ -282,11 +248,11 @@ def test_loads_known_by_their_mass_are_used_without_motor_constants(arm: kt.Robo
     assert fit.validate([free, held]).relative.max() < 1e-5
     np.testing.assert_allclose(fit.values, fit.base.of(arm), atol=1e-8)
     assert not kt.identification.diagnose(arm, [free, held], TERMS).errors
-    with pytest.raises(kt.errors.ArgumentError, match="as a list of motions"):
-        arm.identify(lambda: iter([free, held]), TERMS)
-    with pytest.raises(kt.errors.ArgumentError, match="holds a load in this motion already"):
-        holding(arm, held, "link2", 1.0)
-    with pytest.raises(kt.errors.ArgumentError, match="the mass of a load"):
-        holding(arm, free, "link2", -1.0)
-    with pytest.raises(kt.errors.ArgumentError, match="the rest of it was not estimated"):
-        arm.identify([free], TERMS).validate(held)
+    for call, message in [
+        (lambda: arm.identify(lambda: iter([free, held]), TERMS), "as a list of motions"),
+        (lambda: holding(arm, held, "link2", 1.0), "holds a load in this motion already"),
+        (lambda: holding(arm, free, "link2", -1.0), "the mass of a load"),
+        (lambda: arm.identify([free], TERMS).validate(held), "the rest of it was not estimated"),
+    ]:
+        with pytest.raises(kt.ArgumentError, match=message):
+            call()

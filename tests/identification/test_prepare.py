@@ -53,15 +53,10 @@ def test_the_cutoff_is_chosen_from_the_motion(robot: kt.Robot, noise: float) -> 
     assert 3.0 < rate < 30.0, "two samples a period of the cut-off: the fastest motion has 0.64 Hz"
 
 
-@pytest.mark.parametrize("lost", ["some", "stretches"])
-def test_the_cutoff_is_chosen_where_samples_are_missing(robot: kt.Robot, lost: str) -> None:
-    rng = np.random.default_rng(0)
-    there = rng.random(len(T)) > 0.02
-    if lost == "stretches":
-        there = (T < 1.0) | (np.abs(T - 2.0) < 0.9) | (T > 3.2)
-    q = (wave(T)[0] + 1e-4 * rng.normal(size=(len(T), 2)))[there]
-    samples = prepare(robot, T[there], q, q)
-    assert 3.0 < 1.0 / np.median(np.diff(samples.t)) < 30.0
+def test_the_cutoff_is_chosen_where_positions_change_at_every_fourth_sample(robot: kt.Robot) -> None:
+    q = np.repeat(wave(T[::4])[0], 4, axis=0)[: len(T)]
+    samples = prepare(robot, T, q, q)
+    assert 3.0 < samples.cutoff.frequency < 30.0
 
 
 @pytest.mark.parametrize("noise", [0.0, 1e-5])
@@ -117,7 +112,6 @@ def test_friction_goes_through_the_same_filter(robot: kt.Robot, cutoff: float) -
     payload = held.identify_payload(samples, robot.body_names[-1])
     assert abs(payload.values[0]) < 0.05 * robot.mass, "nothing is held, and friction is known"
     still = prepare(robot, T, np.zeros_like(q), tau, filter=kt.Filter(cutoff=cutoff))
-    assert still.direction is not None
     np.testing.assert_array_equal(still.direction, 0.0)
 
 
@@ -169,23 +163,20 @@ def test_joints_that_stand_still_do_not_tell_friction(robot: kt.Robot) -> None:
 
 
 def test_what_is_refused(robot: kt.Robot) -> None:
-    q = wave(T)[0]
-    bad = q.copy()
+    q, bad = wave(T)[0], wave(T)[0]
     bad[17, 1] = np.nan
-    for arguments, message in [
-        ((T[::-1], q, q), "t must increase: it goes from 6 s to 5.998 s at sample 1, and so at 3000 of 3001"),
-        ((np.where(T[9] == T, T[8], T), q, q), "from 0.016 s to 0.016 s at sample 9, and so at 1 of"),
-        ((T[:1], q[:1], q[:1]), "two times and more"),
-        ((T, q[:-1], q), r"q has shape"),
-        ((T, bad, q), "q holds a number that is not finite, first at sample 17"),
-        ((T[:9], q[:9], q[:9]), "give more samples"),
+    for arguments, choices, message in [
+        ((T[::-1], q, q), {}, "t must increase: it goes from 6 s to 5.998 s at sample 1, and so at 3000 of 3001"),
+        ((np.where(T[9] == T, T[8], T), q, q), {}, "from 0.016 s to 0.016 s at sample 9, and so at 1 of"),
+        ((T[:1], q[:1], q[:1]), {}, "two times and more"),
+        ((T, q[:-1], q), {}, r"q has shape"),
+        ((T, bad, q), {}, "q holds a number that is not finite, first at sample 17"),
+        ((T[:9], q[:9], q[:9]), {}, "give more samples"),
+        ((T, 0.0 * q, q), {"standing": 0.1}, "every joint is slower"),
+        ((T, q, q), {"presliding": 0.0}, r"presliding is 0\.0: it must be positive"),
     ]:
         with pytest.raises(kt.ArgumentError, match=message):
-            prepare(robot, *arguments, filter=kt.Filter(cutoff=5.0))
-    with pytest.raises(kt.ArgumentError, match="every joint is slower"):
-        prepare(robot, T, 0.0 * q, q, filter=kt.Filter(cutoff=5.0, standing=0.1))
-    with pytest.raises(kt.ArgumentError, match=r"presliding is 0\.0: it must be positive"):
-        prepare(robot, T, q, q, filter=kt.Filter(presliding=0.0))
+            prepare(robot, *arguments, filter=kt.Filter(cutoff=5.0, **choices))
 
 
 @pytest.mark.parametrize("after", [0.1, 0.15, 0.2])

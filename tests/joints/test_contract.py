@@ -1,4 +1,4 @@
-"""The laws in `Joint`'s docstring, for every type in the registry."""
+"""What `joints.check` leaves open of the laws in `Joint`'s docstring, for every type in the registry; and axes."""
 
 from __future__ import annotations
 
@@ -13,20 +13,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import sympy
 from scipy.linalg import expm
 
 from helpers import dense
-from helpers.dense import assert_close
-from helpers.joints import EXAMPLES, brackets
-from helpers.trees import random_inertia, random_placement
+from helpers.dense import EPS, assert_close
+from helpers.joints import EXAMPLES
 from kinetree import joints
-from kinetree.algorithms import crba, rnea
 from kinetree.errors import ModelError
-from kinetree.joints import Fixed, FreeFlyer, Helical, Joint, Mimic, RollPitchYaw, Universal
-from kinetree.model import ModelBuilder
-from kinetree.spatial import Inertia
-
-STEP = 1e-30  # of a complex step: its square is nothing, so derivatives are exact to the last digits
+from kinetree.joints import Continuous, Helical, Joint, Mimic, Prismatic, Revolute, RollPitchYaw, Universal
+from kinetree.joints._parts import perpendicular
+from kinetree.spatial import AxisRotation, GeneralRotation
 
 every = pytest.mark.parametrize(
     "joint", [pytest.param(j, id=f"{name}-{k}") for name, row in EXAMPLES.items() for k, j in enumerate(row)]
@@ -46,15 +43,6 @@ def scaled(d: list[float], length: float) -> list[float]:
 
 def pose(joint: Joint, q: list[float]) -> np.ndarray:
     return dense.of_transform(joint.jcalc(q, [0.0] * joint.nv).X)
-
-
-def along(joint: Joint, q: list[float], v: list[float]) -> list[np.complex128]:
-    """Return q a complex step further along v."""
-    return joint.integrate([np.complex128(x) for x in q], [np.complex128(1j * STEP * x) for x in v])
-
-
-def subspace(columns: tuple) -> np.ndarray:
-    return np.array([list(column) for column in columns]).reshape(-1, 6).T
 
 
 def test_every_registered_type_has_examples() -> None:
@@ -84,51 +72,6 @@ def test_a_new_joint_is_one_file(tmp_path: Path) -> None:
         "assert again.Knob((0, 0, 2)).axis == (0.0, 0.0, 1.0) and 'Knob' in again.Joint.registry"
     )
     subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=True)
-
-
-@every
-def test_lengths(joint: Joint) -> None:
-    q, v = sample(joint)
-    state = joint.jcalc(q, v)
-    assert (len(q), len(joint.neutral())) == (joint.nq, joint.nq)
-    assert (len(state.S), len(joint.constraint_subspace(q))) == (joint.nv, 6 - joint.nv)
-    assert len(joint.integrate(q, v)) == joint.nq
-    assert len(joint.difference(q, q)) == joint.nv
-
-
-@every
-def test_velocity_is_s_times_nu(joint: Joint) -> None:
-    q, v = sample(joint)
-    state = joint.jcalc(q, v)
-    assert_close(list(state.vJ), subspace(state.S) @ np.array(v), ulps=8)
-
-
-@every
-@pytest.mark.parametrize("seed", range(3))
-def test_the_child_moves_at_the_velocity_s_times_nu(joint: Joint, seed: int) -> None:
-    q, v = sample(joint, seed)
-    state = joint.jcalc(q, v)
-    X_dot = dense.of_transform(joint.jcalc(along(joint, q, v), v).X).imag / STEP
-    expected = -dense.crm(list(state.vJ)) @ dense.of_transform(state.X)  # RBDA eq. 2.45
-    assert_close(X_dot, expected, ulps=32, scale=1 + float(np.abs(expected).max()))
-
-
-@every
-@pytest.mark.parametrize("seed", range(3))
-def test_bias_is_the_rate_of_s_times_nu(joint: Joint, seed: int) -> None:
-    q, v = sample(joint, seed)
-    S_dot = subspace(joint.jcalc(along(joint, q, v), v).S).imag / STEP
-    assert_close(list(joint.jcalc(q, v).cJ), S_dot @ np.array(v), ulps=32, scale=1 + sum(x * x for x in v))
-
-
-@every
-@pytest.mark.parametrize("seed", range(3))
-def test_constraint_forces_do_no_work_and_complete_the_space(joint: Joint, seed: int) -> None:
-    q, v = sample(joint, seed)
-    S, T = subspace(joint.jcalc(q, v).S), subspace(joint.constraint_subspace(q))
-    assert_close(S.T @ T, np.zeros((joint.nv, 6 - joint.nv)), ulps=4, scale=1)
-    # the bases are orthonormal here up to a modest factor: a rank deficit would show as a value near 1e-16
-    assert np.linalg.svd(np.hstack([S, T]), compute_uv=False).min() > 0.05
 
 
 @every
@@ -185,14 +128,6 @@ def test_difference_is_the_short_way(joint: Joint, seed: int) -> None:
 
 
 @every
-def test_integrate_twice_is_integrate_double(joint: Joint) -> None:
-    q, d = sample(joint, 5)
-    twice = joint.integrate(joint.integrate(q, d), d)
-    expected = pose(joint, joint.integrate(q, [2 * x for x in d]))
-    assert_close(pose(joint, twice), expected, ulps=64)
-
-
-@every
 @pytest.mark.parametrize("length", [1e-3, 0.9, 1.1, 3.0])
 def test_integrate_is_the_exponential(joint: Joint, length: float) -> None:
     """Held for a unit of time, a constant ν with constant S is one screw: X(1) = exp(−S ν ×) X(0)."""
@@ -203,16 +138,6 @@ def test_integrate_is_the_exponential(joint: Joint, length: float) -> None:
         return  # S moves with q: not one screw
     expected = expm(-dense.crm(list(state.vJ))) @ dense.of_transform(state.X)
     assert_close(pose(joint, joint.integrate(q, d)), expected, ulps=100)
-
-
-@every
-def test_the_bracket_is_that_of_a_lie_algebra(joint: Joint) -> None:
-    """That of the twists in the child's axes, antisymmetric, with Jacobi's identity."""
-    a, b, c = (sample(joint, seed)[1] for seed in range(3))
-    assert_close(joint.bracket(a, b), np.einsum("kij,i,j->k", brackets(joint), a, b), ulps=8)
-    assert_close(joint.bracket(b, a), [-x for x in joint.bracket(a, b)], ulps=0)
-    cycle = [np.array(joint.bracket(x, joint.bracket(y, z))) for x, y, z in ((a, b, c), (b, c, a), (c, a, b))]
-    assert_close(sum(cycle), np.zeros(joint.nv), ulps=16, scale=1 + float(np.abs(cycle).max(initial=0.0)))
 
 
 @every
@@ -242,32 +167,6 @@ def test_the_same_on_arrays(joint: Joint) -> None:
 
 
 @every
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.filterwarnings("ignore::kinetree.NonPhysicalInertiaWarning")  # regrouped inertias are no body's
-def test_inertia_for_parent_changes_no_joint_force(joint: Joint, seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    parent, child, placement = random_inertia(rng), random_inertia(rng), random_placement(rng).tolist()
-    moved = joint.inertia_for_parent(child)
-
-    def chain(parent_extra: Inertia, child_inertia: Inertia) -> list[float]:
-        b = ModelBuilder()
-        b.add_link("base")
-        b.add_link("parent", parent)
-        b.add_link("at_joint", parent_extra)
-        b.add_link("child", child_inertia)
-        b.add_joint("first", parent="base", child="parent", joint=FreeFlyer())
-        b.add_joint("weld", parent="parent", child="at_joint", joint=Fixed(), placement=placement)
-        b.add_joint("second", parent="parent", child="child", joint=joint, placement=placement)
-        model = b.build(gravity=(1.0, 2.0, -9.0))
-        numbers = np.random.default_rng([seed, 1])
-        q = [*FreeFlyer().random(numbers), *joint.random(numbers)]
-        v, a = numbers.normal(size=(2, model.nv)).tolist()
-        return [*rnea(model, q, v, a), *(x for row in crba(model, q) for x in row)]
-
-    assert_close(chain(moved, child - moved), chain(Inertia.zero(), child), ulps=100)
-
-
-@every
 def test_random_is_within_the_limits(joint: Joint) -> None:
     lower, upper = [-0.2] * joint.nq, [0.3] * joint.nq
     x = joint.random(np.random.default_rng(0), lower, upper, size=(100, 2))
@@ -278,15 +177,6 @@ def test_random_is_within_the_limits(joint: Joint) -> None:
         assert joint.nq == 0 or (x.min() < -0.07 and x.max() > 0.17)
     else:
         assert_close(np.linalg.norm(x[..., -4:], axis=-1), np.ones((100, 2)), ulps=4)
-
-
-@every
-def test_random_without_limits_is_finite_and_repeats_with_its_seed(joint: Joint) -> None:
-    infinite = [math.inf] * joint.nq
-    a, b = (joint.random(np.random.default_rng(4), [-x for x in infinite], infinite, (50,)) for _ in range(2))
-    assert np.isfinite(a).all()
-    np.testing.assert_array_equal(a, b)
-    np.testing.assert_array_equal(a, joint.random(np.random.default_rng(4), size=(50,)))
 
 
 @every
@@ -334,3 +224,66 @@ def test_nothing_outside_joints_asks_for_the_type_of_a_joint() -> None:
         of_joints = {f"joints.{name}" for name in Joint.registry}
         asked += [f"{path}:{line}" for line, part in parts if ast.unparse(part) in types | of_joints]
     assert not asked, "a joint answers this itself: Joint.follows, Joint.alone, Joint.direction, Joint.rigid"
+
+
+@every
+def test_joints_of_one_coordinate_can_follow(joint: Joint) -> None:
+    if (joint.nq, joint.nv) == (1, 1):
+        assert Mimic(joint, 2, 0.5).follows == (2.0, 0.5)
+    else:
+        with pytest.raises(
+            ModelError, match=f"only a joint with one coordinate can mimic another; a {type(joint).__name__} "
+        ):
+            Mimic(joint, 2, 0.5)
+
+
+with_axis = pytest.mark.parametrize("kind", [Revolute, Continuous, Prismatic])
+
+
+NO_DIRECTION = [(0, 0, 0), (0.0, -0.0, 0.0), (math.nan, 0, 1), (0, math.inf, 0), (1, -math.inf, 1)]
+
+
+@with_axis
+@pytest.mark.parametrize("axis", [*NO_DIRECTION, (), (1,), (1, 0), (1, 0, 0, 0)])
+def test_an_axis_without_direction_or_of_another_length_is_refused(kind: type[Joint], axis: tuple[float, ...]) -> None:
+    message = "has no direction: give a finite, non-zero vector" if len(axis) == 3 else "has three coordinates"
+    with pytest.raises(ModelError, match=message) as caught:
+        kind(axis)
+    assert len(axis) != 3 or str(axis) in str(caught.value)
+
+
+@with_axis
+@pytest.mark.parametrize("factor", [1, 2.0, 1e-9, 1e150, 1e-300])
+def test_an_axis_is_normalised(kind: type[Joint], factor: float) -> None:
+    direction = np.array([0.6, -0.3, 0.7])
+    joint = kind(tuple((direction * factor).tolist()))
+    assert_close(joint.axis, direction / np.linalg.norm(direction), ulps=4)
+    assert all(type(x) is float for x in joint.axis)
+
+
+def test_an_axis_that_is_normalised_stays_to_the_bit() -> None:
+    axis = Revolute((0.6, -0.3, 0.7)).axis
+    assert Revolute(axis).axis == axis
+    assert Revolute((0, 0, 5)).axis == (0.0, 0.0, 1.0)
+    assert Revolute((0, -3, 0)).axis == (0.0, -1.0, 0.0)
+
+
+@with_axis
+def test_symbols_are_taken_as_they_are(kind: type[Joint]) -> None:
+    axis = sympy.symbols("x y z")
+    assert kind(axis).axis == axis
+
+
+def test_a_coordinate_axis_has_a_sparse_rotation() -> None:
+    for k in range(3):
+        for sign in (1.0, -1.0):
+            X = Revolute(tuple(sign * np.eye(3)[k])).jcalc([0.3], [0.0]).X
+            assert isinstance(X.E, AxisRotation)
+            assert (X.E.k, X.E.s) == (k, sign * math.sin(0.3))
+    assert isinstance(Revolute((1, 1, 0)).jcalc([0.3], [0.0]).X.E, GeneralRotation)
+
+
+@pytest.mark.parametrize("axis", [(1.0, 0.0, 0.0), (0.0, -1.0, 0.0), (0.6, 0.0, 0.8), (0.0, 1.0, 1e-9)])
+def test_perpendicular_directions(axis: tuple[float, float, float]) -> None:
+    frame = np.array([axis, *(tuple(u) for u in perpendicular(axis))])
+    assert np.abs(frame @ frame.T - np.eye(3)).max() <= 4 * EPS + 1e-17

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
+from helpers.trees import toy
 from kinetree.joints import FreeFlyer, Joint, Planar, Spherical
 
 JOINTS = (Spherical(), FreeFlyer(), Planar())
@@ -24,11 +25,7 @@ dtypes = pytest.mark.parametrize("dtype", DTYPES)
 
 @functools.cache
 def robot(joint: Joint) -> kt.Robot:
-    b = kt.ModelBuilder()
-    b.add_link("base")
-    b.add_link("body", kt.Inertia.from_com(1.0, (0.0, 0.0, 0.1), np.eye(3).tolist()))
-    b.add_joint("joint", parent="base", child="body", joint=joint)
-    return kt.Robot(b.build())
+    return kt.Robot(toy(("joint base body", joint)))
 
 
 def steps(joint: Joint, dtype: str) -> np.ndarray:

@@ -146,16 +146,22 @@ def test_npz_under_any_name_and_words(write):
 @pytest.mark.parametrize(
     ("arrays", "message"),
     [
-        ({"v": np.zeros((3, 2))}, "there is no array 'q'; the archive has: v"),
-        ({"q": np.zeros((3, 3)), "t": np.arange(3)}, r"'q' has the shape \(3, 3\): expected \(n, 2\)"),
+        ({"v": np.zeros((3, 2))}, r"lacks q\.hip, q\.knee\..*\); the archive has v \(3, 2\)"),
+        ({"q": np.zeros((3, 3)), "t": np.arange(3)}, r"not a whole set: expected 2 .*; the archive has q \(3, 3\), t"),
         ({"q": np.zeros((3, 2)), "t": np.arange(4)}, "differ in length"),
         ({"q": np.zeros((3, 2)) + 0j, "t": np.arange(3)}, "'q' has the type complex128: expected real"),
-        ({"q": np.array([[0, 1], [np.nan, 0]]), "t": np.arange(2)}, r"'q', row 1, column 0 \(hip\): nan"),
+        ({"q": np.array([[0, 1], [np.nan, 0]]), "t": np.arange(2)}, r"row 1, column 'q\[:, 0\]': nan"),
         ({"q": np.zeros((3, 2))}, "must be a time"),
-        ({"q": np.zeros((3, 2)), "position": np.zeros((3, 2)), "t": np.arange(3)}, "'q' and 'position' are both q"),
+        (
+            {"q": np.zeros((3, 2)), "position": np.zeros((3, 2)), "t": np.arange(3)},
+            r"position\[:, 1\] are not a whole set",
+        ),
         ({"q": np.zeros((0, 2)), "t": np.zeros(0)}, "there are no rows"),
         ({"q": np.array([[object()]])}, "not a readable NPZ"),
-        ({"q": np.zeros((3, 2)), "t": np.arange(3), "q_names": ["a", "b"]}, "those of another robot: a, b"),
+        (
+            {"q": np.zeros((3, 2)), "t": np.arange(3), "q_names": ["a", "b"]},
+            r"lacks q\.hip, q\.knee\. Not understood: q\.a, q\.b",
+        ),
     ],
 )
 def test_a_bad_archive_is_refused(write, arrays, message):
@@ -175,30 +181,26 @@ def test_an_archive_of_a_floating_robot_is_noted_unless_it_has_names(write):
     with open_columns(write(npz(q=q, v=v, t=t, q_names=robot.q, v_names=robot.v), "b.npz"), robot) as table:
         assert table.layout.notes == ()
     with (
-        pytest.raises(FormatError, match=r"\(3, 1\): expected \(n, 8\)\. Hold the base with --fixed-base"),
+        pytest.raises(
+            FormatError, match=r"no columns of the floating base\. Hold the base with --fixed-base.*q \(3, 1\)"
+        ),
         open_columns(write(npz(q=q[:, :1], t=t), "c.npz"), robot),
     ):
         pytest.fail("opened")
 
 
-@pytest.mark.parametrize("suffix", ["csv", "npz"])
-def test_what_is_written_reads_back_to_the_bit(tmp_path, suffix):
-    rng = np.random.default_rng(1)
-    t, (q, v, a, tau) = np.cumsum(rng.uniform(size=50)), rng.normal(size=(4, 50, 2))
-    path = tmp_path / f"out.{suffix}"
-    whole = {"t": t, "q": q, "v": v, "a": a, "tau": tau}
-    parts = ({x: y[rows] for x, y in whole.items()} for rows in (slice(0, 20), slice(20, 50)))
-    write_blocks(str(path), ARM, tuple(whole), parts)
-    motion, layout = read(path)
-    assert layout.ignored == ()
-    for x, array in (("t", t), ("q", q), ("v", v), ("a", a)):
-        np.testing.assert_array_equal(motion[x], array)
-    if suffix == "npz":
-        np.testing.assert_array_equal(np.load(path)["tau"], tau)
-    else:
-        table = np.genfromtxt(path, delimiter=",", names=True, deletechars="")
-        np.testing.assert_array_equal(np.stack([table["tau.hip"], table["tau.knee"]], axis=1), tau)
-    assert [f.name for f in tmp_path.iterdir()] == [path.name]
+def test_blocks_are_written_as_they_come(tmp_path):
+    t, (q, tau) = np.cumsum(np.ones(50)), np.random.default_rng(1).normal(size=(2, 50, 2))
+    whole = {"t": t, "q": q, "tau": tau}
+    for name in ("out.csv", "out.npz"):
+        parts = ({x: y[rows] for x, y in whole.items()} for rows in (slice(0, 20), slice(20, 50)))
+        write_blocks(str(tmp_path / name), ARM, tuple(whole), parts)
+        motion, layout = read(tmp_path / name)
+        assert (motion["q"].tobytes(), layout.ignored) == (q.tobytes(), ())
+    np.testing.assert_array_equal(np.load(tmp_path / "out.npz")["tau"], tau)
+    table = np.genfromtxt(tmp_path / "out.csv", delimiter=",", names=True, deletechars="")
+    np.testing.assert_array_equal(np.stack([table["tau.hip"], table["tau.knee"]], axis=1), tau)
+    assert sorted(f.name for f in tmp_path.iterdir()) == ["out.csv", "out.npz"]
 
 
 def test_an_interrupted_writer_leaves_what_was_there(tmp_path):

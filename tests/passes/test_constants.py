@@ -11,13 +11,13 @@ import pytest
 
 import kinetree as kt
 from helpers.joints import MOVING
-from helpers.trees import random_tree
+from helpers.programs import traced
+from helpers.trees import random_tree, toy
 from kinetree.algorithms import ALGORITHMS
-from kinetree.graph import Port
+from kinetree.graph import Program
 from kinetree.joints import Revolute
 from kinetree.passes import check_constants, optimize
 from kinetree.scalars.loops import repeat
-from kinetree.tracing.tracer import Tracer
 
 REFUSED: dict[str, Callable[[Any], Any]] = {
     "added under a root": lambda x: (x * x + 1e-300) ** 0.5,
@@ -44,10 +44,8 @@ TAKEN: dict[str, Callable[[Any], Any]] = {
 }
 
 
-def program(f: Callable[[Any], Any]):  # type: ignore[no-untyped-def]
-    t = Tracer()
-    (x,) = t.input(Port("x", ()))
-    return optimize(t.program({"y": ((), [f(x)])}))
+def program(f: Callable[[Any], Any]) -> Program:
+    return optimize(traced(lambda x: [f(x[0])], 1))
 
 
 @pytest.mark.parametrize("f", REFUSED.values(), ids=list(REFUSED))
@@ -79,11 +77,8 @@ def test_every_call_is_told(size: tuple[int, ...]) -> None:
 
 @pytest.mark.parametrize("size", [(), (3,)], ids=["single", "batch"])
 def test_a_robot_of_which_nothing_is_left_in_float32(size: tuple[int, ...]) -> None:
-    b = kt.ModelBuilder()
-    b.add_link("base")
-    b.add_link("arm", kt.Inertia.from_com(1e-30, (0.0, 0.0, 1e-20), [[1e-60, 0, 0], [0, 1e-60, 0], [0, 0, 1e-60]]))
-    b.add_joint("j", parent="base", child="arm", joint=Revolute((0, 1, 0)))
-    robot = kt.Robot(b.build())
+    links = {"arm": kt.Inertia.from_com(1e-30, (0.0, 0.0, 1e-20), [[1e-60, 0, 0], [0, 1e-60, 0], [0, 0, 1e-60]])}
+    robot = kt.Robot(toy(("j base arm", Revolute((0, 1, 0))), links=links))
     q = np.zeros((*size, 1))
     assert np.isfinite(robot.forward_dynamics(q, q, q)).all()
     q = q.astype(np.float32)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import functools
+import io
 import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
+import scipy.io
 
 from kinetree.graph import Port
 from kinetree.runtime import Function, FunctionSpec, Option, batch
@@ -65,16 +67,18 @@ class Counting(Function):
         return super()._general(*args, **kwargs)
 
 
-def two_outputs() -> FunctionSpec:
-    """Return the declaration of (x + 1, the sum of x as an array without axes)."""
-    x = Port("x", (3,))
+def make_all(*names: str) -> FunctionSpec:
+    """Return the declaration of 2 x (which has the name of the input), the sum, and the outer product; or of some."""
+    names = names or ("x", "total", "outer")
+    shapes = {"x": (3,), "total": (), "outer": (3, 3)}
 
     def evaluate(given: Mapping[str, Any], options: Mapping[str, Any]) -> list[Any]:
-        a = given["x"]
-        return [[e + 1.0 for e in a], a[0] + a[1] + a[2]]
+        e = given["x"]
+        results = {"x": [2.0 * k for k in e], "total": e[0] + e[1] + e[2], "outer": [[a * b for b in e] for a in e]}
+        return [results[name] for name in names]
 
-    outputs = (Port("p", (3,)), Port("s", ()))
-    return FunctionSpec("pair", "", (x,), outputs, evaluate, lambda: b"pair")
+    ports = tuple(Port(name, shapes[name]) for name in names)
+    return FunctionSpec("make_all", "", (Port("x", (3,)),), ports, evaluate, lambda: repr(names).encode())
 
 
 def line() -> FunctionSpec:
@@ -112,6 +116,53 @@ def misaligned(a: np.ndarray) -> np.ndarray:
     moved = np.zeros(a.nbytes + 1, np.uint8)[1:].view(a.dtype).reshape(a.shape)
     moved[...] = a
     return moved
+
+
+def swapped(a: np.ndarray) -> np.ndarray:
+    """Return an equal array of the other byte order."""
+    return a.astype(a.dtype.newbyteorder("S"))
+
+
+def from_matlab(a: np.ndarray) -> np.ndarray:
+    """Return the same numbers as `scipy.io.loadmat` reads them, with the axes that they had."""
+    file = io.BytesIO()
+    scipy.io.savemat(file, {"a": a})
+    return scipy.io.loadmat(file)["a"].reshape(a.shape)
+
+
+def frozen(a: np.ndarray) -> np.ndarray:
+    a = a.copy()
+    a.flags.writeable = False
+    return a
+
+
+def described(result: object) -> object:
+    """Return all that a caller can see of a result."""
+    if isinstance(result, tuple):
+        return type(result), *map(described, result)
+    if not isinstance(result, np.ndarray | np.generic):
+        return repr(result)
+    flags = (result.flags.writeable, result.flags.c_contiguous, result.flags.aligned)
+    return type(result), result.dtype.str, result.shape, np.asarray(result).tobytes(), flags
+
+
+def outcome(call: Callable[..., object], *args: Any, **kwargs: Any) -> object:
+    """Return what a caller can see of a result and of out, or of an error."""
+    try:
+        with np.errstate(all="ignore"):
+            result = call(*args, **kwargs)
+    except Exception as error:
+        return type(error), str(error)
+    return described(result), result is kwargs.get("out"), described(kwargs.get("out"))
+
+
+@functools.cache
+def both_ways(declared: Callable[[], FunctionSpec]) -> tuple[Counting, Callable[..., object]]:
+    """Return a function that has the glue, ready for what calls may mean, and the general path of one without."""
+    fast = Counting(declared())
+    for dtype in ("float64", "float32"):
+        take_batches(fast, dtype)
+    return fast, functools.partial(Function._general, Function(declared()))
 
 
 def at_once(*work: Callable[[], object]) -> None:

@@ -8,23 +8,20 @@ from __future__ import annotations
 
 import array
 import ctypes
-import io
 import pickle
 import random
 from dataclasses import replace
 from fractions import Fraction
-from functools import cache
 
 import numpy as np
 import pytest
-import scipy.io
-from synthetic import Counting, declare, line, misaligned, take_batches, two_outputs
+from synthetic import both_ways, declare, from_matlab, frozen, line, make_all, misaligned, outcome
 
 import kinetree as kt
 from helpers.sampling import SEED
 from kinetree.glue import cpython as layout
 from kinetree.graph import Port
-from kinetree.runtime import Function, FunctionSpec
+from kinetree.runtime import FunctionSpec
 from kinetree.validation import Range
 
 pytestmark = pytest.mark.skipif(layout.find() is None, reason="no glue for this Python")
@@ -49,7 +46,7 @@ def pushed() -> FunctionSpec:
     return kt.load("ur5").inverse_dynamics.spec
 
 
-SPECS = {spec.__name__: spec for spec in (declare, line, two_outputs, flagged, pushed)}
+SPECS = {spec.__name__: spec for spec in (declare, line, make_all, flagged, pushed)}
 
 # -- numbers, by their dtype ------------------------------------------------------------------------------------------
 
@@ -67,13 +64,6 @@ def spelled(code, order):
 
 def of_dtype(dtype):
     return lambda a: a.view(dtype)
-
-
-def from_matlab(a):
-    """Return the same numbers as `scipy.io.loadmat` reads them, with the axes that they had."""
-    file = io.BytesIO()
-    scipy.io.savemat(file, {"a": a})
-    return scipy.io.loadmat(file)["a"].reshape(a.shape)
 
 
 def field_of_records(a):
@@ -94,12 +84,6 @@ ANY_NUMBERS += [
 ]
 
 # -- arrays, by their layout ------------------------------------------------------------------------------------------
-
-
-def frozen(a):
-    a = a.copy()
-    a.flags.writeable = False
-    return a
 
 
 def backwards(a):
@@ -268,51 +252,22 @@ def some_call(rng, spec):
     return make
 
 
-def described(result):
-    """Return all that a caller can see of a result."""
-    if isinstance(result, tuple):
-        return type(result), *map(described, result)
-    if not isinstance(result, np.ndarray | np.generic):
-        return repr(result)
-    flags = (result.flags.writeable, result.flags.c_contiguous, result.flags.aligned)
-    return type(result), result.dtype.str, result.shape, np.asarray(result).tobytes(), flags
-
-
-def outcome(call, args, kwargs):
-    try:
-        with np.errstate(all="ignore"):
-            result = call(*args, **kwargs)
-    except Exception as error:
-        return type(error), str(error)
-    return described(result), result is kwargs.get("out"), described(kwargs.get("out"))
-
-
-@cache
-def functions(name):
-    """Return a function that has the glue, ready for what calls may mean, and one without."""
-    fast, slow = Counting(SPECS[name]()), Function(SPECS[name]())
-    for dtype in ("float64", "float32"):
-        take_batches(fast, dtype)
-    return fast, slow
-
-
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", SPECS)
 def test_any_call_is_that_of_the_general_path(name):
     print(f"KINETREE_TEST_SEED={SEED} repeats this")
     rng = random.Random(f"{SEED} {name}")
-    fast, slow = functions(name)
+    fast, general = both_ways(SPECS[name])
     before, tried = fast.general_calls, 0
     for k in range(COUNT):
         try:
-            make = some_call(rng, slow.spec)
+            make = some_call(rng, fast.spec)
             given = make()
         except Exception:
             continue  # there are no such numbers, or no such array of them
         tried += 1
-        got = outcome(fast, *given)
-        wanted = outcome(lambda *args, **kwargs: Function._general(slow, *args, **kwargs), *make())
-        assert got == wanted, f"seed {SEED}, call {k} of {name}: {given}"
+        got, args, kwargs = outcome(fast, *given[0], **given[1]), *make()
+        assert got == outcome(general, *args, **kwargs), f"seed {SEED}, call {k} of {name}: {given}"
     left = fast.general_calls - before
     assert tried > 0.5 * COUNT
     assert 0.02 * tried < left < 0.98 * tried  # both ways were tried

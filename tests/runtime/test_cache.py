@@ -44,22 +44,19 @@ def test_digests_of_different_parts_differ():
     assert len({cache.digest(p) for p in parts}) == len(parts)
 
 
-@pytest.mark.parametrize("position", [0, 15, 16, 47, 48, 52, 60, 200, -1])
-def test_a_changed_byte_is_noticed_and_the_file_removed(own_cache, position):
-    cache.store(KEY, CODE)
-    path = own_cache / (KEY + ".kto")
-    raw = bytearray(path.read_bytes())
-    raw[position] ^= 1
-    path.write_bytes(raw)
-    assert cache.load(KEY) is None
-    assert not path.exists()
+def flipped(position):
+    return lambda raw: bytes(byte ^ (k == position % len(raw)) for k, byte in enumerate(raw))
 
 
-@pytest.mark.parametrize("size", [0, 1, 16, 47, 48, 50, 52, 100, -1])
-def test_a_truncated_file_is_noticed_and_removed(own_cache, size):
+DAMAGED = [flipped(position) for position in (0, 15, 16, 47, 48, 52, 60, 200, -1)]
+DAMAGED += [lambda raw, size=size: raw[:size] for size in (0, 1, 16, 47, 48, 50, 52, 100, -1)]
+
+
+@pytest.mark.parametrize("damaged", DAMAGED)
+def test_a_changed_or_truncated_file_is_noticed_and_removed(own_cache, damaged):
     cache.store(KEY, CODE)
     path = own_cache / (KEY + ".kto")
-    path.write_bytes(path.read_bytes()[:size])
+    path.write_bytes(damaged(path.read_bytes()))
     assert cache.load(KEY) is None
     assert not path.exists()
 
@@ -447,13 +444,10 @@ def test_a_directory_that_cannot_be_made_is_a_problem(own_cache, monkeypatch):
     assert not own_cache.exists()
     cannot_be_made(monkeypatch, own_cache)
     assert kt.cache_info().problem == f"{own_cache / 'a' / 'b'} cannot be made (Permission denied)"
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="/proc is Linux's")
-def test_nothing_can_be_made_in_proc(monkeypatch):
-    monkeypatch.setenv("KINETREE_CACHE_DIR", "/proc/foo")
-    assert kt.cache_info()[:2] == ("/proc/foo", 0)
-    assert "/proc/foo cannot be made" in str(kt.cache_info().problem)
+    if sys.platform == "linux":
+        monkeypatch.setenv("KINETREE_CACHE_DIR", "/proc/foo")
+        assert kt.cache_info()[:2] == ("/proc/foo", 0)
+        assert "/proc/foo cannot be made" in str(kt.cache_info().problem)
 
 
 def test_what_the_cache_holds(own_cache):

@@ -14,6 +14,7 @@ import pytest
 from synthetic import at_once, target_of
 
 import kinetree as kt
+from helpers.trees import toy
 from kinetree.errors import ArgumentError, ModelError
 from kinetree.glue import cpython as layout
 from kinetree.joints import Revolute
@@ -50,20 +51,6 @@ def test_a_controller_is_one_kernel():
     assert single.dtype == np.float32
     assert np.allclose(single, wanted, rtol=1e-3, atol=1e-3)
     assert sum(f.op_count.values()) < 1.2 * sum(robot.inverse_dynamics.op_count.values())
-
-
-def test_work_is_shared():
-    @robot.compile
-    def both(q, v, a):
-        return robot.inverse_dynamics(q, v, a), robot.bias_forces(q, v), robot.inverse_dynamics(q, v, a)
-
-    apart = sum(robot.inverse_dynamics.op_count.values()) + sum(robot.bias_forces.op_count.values())
-    assert sum(both.op_count.values()) < 0.9 * apart
-    assert both.op_count["sin"] == robot.inverse_dynamics.op_count["sin"]
-    r0, r1, r2 = both(Q, V, A)
-    assert close(r0, robot.inverse_dynamics(Q, V, A), 100)
-    assert close(r1, robot.bias_forces(Q, V), 100)
-    assert np.array_equal(r0, r2)
 
 
 def test_options_optional_inputs_bound_and_keyword_calls():
@@ -150,16 +137,6 @@ def test_robot_functions_of_numbers_are_evaluated_at_once():
     f = robot.compile(lambda q: q + robot.gravity_forces(Q), name="shifted")
     assert np.array_equal(f(np.zeros(7)), constant)
     assert f.op_count == {"add": 7}
-
-
-def test_compiled_functions_may_be_used_in_others():
-    inner = controllers.computed_torque
-
-    @robot.compile
-    def outer(q, v):
-        return inner(q, v, np.zeros(7), np.zeros(7), 4.0, KD) * 2.0
-
-    assert close(outer(Q, V), 2 * inner(Q, V, np.zeros(7), np.zeros(7), 4.0, KD), 100)
 
 
 def test_tracing_in_several_threads():
@@ -250,19 +227,6 @@ def test_a_payload_at_run_time(name):
     assert close(batch[0], loaded, scale)
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_inertial_parameters_at_run_time(name):
-    f = kt.compile(robot, getattr(robot, name), inputs=[kt.body_inertia("panda_link5"), kt.body_inertia("panda_hand")])
-    assert list(inspect.signature(f).parameters)[len(FUNCTIONS[name])] == "inertia_panda_link5"
-    args = FUNCTIONS[name]
-    five, hand = (list(robot.model.bodies[robot.model.frame(n).body].inertia) for n in ("panda_link5", "panda_hand"))
-    wanted = getattr(robot, name)(*args)
-    scale = np.abs(wanted).max()
-    assert close(f(*args, five, inertia_panda_hand=hand), wanted, scale)
-    heavier = getattr(with_load(robot.model, "panda_link5", five), name)(*args)
-    assert close(f(*args, 2 * np.array(five), hand), heavier, scale)
-
-
 def test_gravity_at_run_time():
     f = kt.compile(robot, "inverse_dynamics", inputs=[kt.gravity], name="under_gravity")
     g = np.random.default_rng(0).normal(size=(5, 3))
@@ -301,12 +265,10 @@ def test_what_is_known_is_regrouped_before_what_is_not_is_added():
 
 
 def on_a_stick(length: float) -> kt.Robot:
-    b = kt.ModelBuilder("stick")
-    b.add_link("base")
-    b.add_link("stick", kt.Inertia.from_com(1.0, [0.1, 0, 0], np.eye(3)))
-    b.add_joint("hinge", parent="base", child="stick", joint=Revolute((0, 1, 0)))
-    b.add_frame("end", link="stick", placement=[[1, 0, 0, length], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]])
-    return kt.Robot(b.build())
+    end = [[1, 0, 0, length], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]
+    return kt.Robot(toy(("hinge base stick", Revolute((0, 1, 0))), name="stick")).with_frame(
+        "end", on="stick", placement=end
+    )
 
 
 def test_inputs_on_a_compiled_function_know_the_robot(own_cache):
@@ -318,20 +280,14 @@ def test_inputs_on_a_compiled_function_know_the_robot(own_cache):
         assert loaded([0.0], [1.0, *[0.0] * 9])[0] == pytest.approx(-9.81 * (0.1 + length), rel=1e-14)
 
 
-def test_inputs_may_be_given_in_two_steps():
-    robot = on_a_stick(1.0)
-    for f in ("gravity_forces", lambda q: robot.gravity_forces(q)):
-        both = kt.compile(robot, kt.compile(robot, f, inputs=[kt.gravity]), inputs=[kt.payload("end", name="load")])
-        assert both([0.0], [0, 0, -2.0], [1.0, *[0.0] * 9])[0] == pytest.approx(-2.0 * 1.1, rel=1e-14)
-
-
-def test_inputs_count_in_a_compiled_function_with_inputs_of_its_own():
-    robot = on_a_stick(1.0)
+def test_inputs_may_be_given_in_two_steps_and_to_a_function_of_one_with_inputs():
+    robot, load = on_a_stick(1.0), kt.payload("end", name="load")
     for f in ("gravity_forces", lambda q: robot.gravity_forces(q)):
         under = kt.compile(robot, f, inputs=[kt.gravity])
-        load = kt.payload("end", name="load")
-        both = kt.compile(robot, lambda q, g: under(q, g), shapes={"g": 3}, inputs=[load])  # noqa: B023  # used at once
-        assert both([0.0], [0, 0, -2.0], [1.0, *[0.0] * 9])[0] == pytest.approx(-2.0 * 1.1, rel=1e-14)
+        twice = kt.compile(robot, under, inputs=[load])
+        own = kt.compile(robot, lambda q, g: under(q, g), shapes={"g": 3}, inputs=[load])  # noqa: B023  # used at once
+        for both in (twice, own):
+            assert both([0.0], [0, 0, -2.0], [1.0, *[0.0] * 9])[0] == pytest.approx(-2.0 * 1.1, rel=1e-14)
 
 
 def test_inputs_that_nothing_in_the_function_could_see():
@@ -501,33 +457,21 @@ def test_what_cannot_be_traced(function, error, message):
         (lambda: SHAPED(Q, np.zeros(4)), r"q_des has shape \(4,\), one state has shape \(3,\); give it"),
         (lambda: UNDER_GRAVITY(Q, [0.0, 1.0]), r"gravity has shape \(2,\), one state has shape \(3,\)"),
         (lambda: UNDER_GRAVITY([0.0, 1.0], np.zeros(3)), r"q has shape \(2,\), this robot has nq = 7"),
-        (
-            lambda: controllers.computed_torque(Q, V, np.zeros(3), V, 1.0, KD),
-            r"q_des has shape \(3,\), this robot has nq = 7.*panda_joint1",
-        ),
+        (lambda: controllers.computed_torque(Q, V, np.zeros(3), V, 1.0, KD), r"q_des has shape \(3,\), this robot has"),
         (lambda: compiled("mass_matrix", inputs=[kt.payload("panda_link0")]), "'panda_link0' does not move"),
         (lambda: compiled("mass_matrix", inputs=[kt.payload("panda_hnd")]), "did you mean 'panda_hand'"),
         (
             lambda: kt.compile(STICK, OTHER.gravity_forces, inputs=G)([0.0], [0.0, 0.0, -1.0]),
             "gravity_forces uses no function of 'stick'",
         ),
-        (
-            lambda: kt.compile(STICK, kt.compile(OTHER, lambda q: q, name="mine"), inputs=G),
-            "mine uses no function of 'stick'",
-        ),
+        (lambda: kt.compile(STICK, kt.compile(OTHER, lambda q: q, name="mine"), inputs=G), "mine uses no function of"),
         (
             lambda: kt.compile(STICK, lambda q: STICK.gravity_forces(np.zeros((5, 1)))[0] + q, inputs=G),
             "a function that is being compiled gives it one state",
         ),
-        (
-            lambda: kt.compile(STICK, "gravity_forces", inputs=A_STICK),
-            "A and B are the inertia of one body",
-        ),
+        (lambda: kt.compile(STICK, "gravity_forces", inputs=A_STICK), "A and B are the inertia of one body"),
         (lambda: TWICE([0.0], np.zeros(10), np.zeros(10)), "are the inertia of one body"),
-        (
-            lambda: compiled(lambda q, gravity: q, shapes={"gravity": 3}, inputs=G),
-            "these arguments do not have different names",
-        ),
+        (lambda: compiled(lambda q, gravity: q, shapes={"gravity": 3}, inputs=G), "these arguments do not have"),
         (lambda: compiled(lambda q, out: q, shapes={"out": 3}), "calls take out= as the memory for results"),
         (lambda: compiled("mass_matrix", inputs=[kt.payload("panda_hand", name="out")]), "calls take out= as the mem"),
     ],

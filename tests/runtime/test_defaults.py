@@ -73,11 +73,6 @@ def test_the_glue_fills_in_defaults(f, case):
     before = f.general_calls
     assert np.array_equal(call(f), wanted)
     assert f.general_calls == before
-
-
-@pytest.mark.parametrize("case", CALLS)
-def test_so_does_the_general_path(f, case):
-    call, wanted = CALLS[case]
     assert np.array_equal(call(f._general), wanted)
 
 
@@ -90,10 +85,6 @@ def test_a_default_has_the_dtype_of_the_call(f, call):
     assert call(f)(single, np.float32(3)).dtype == np.float32
     assert call(f)(single, 3.0).dtype == np.float64
     assert call(f)(np.array([single, single])).dtype == np.float32
-
-
-def test_several_axes_and_scalars_that_are_left_to_the_general_path(f):
-    assert np.array_equal(f(np.ones((2, 1, 3)), np.int64(3)), np.full((2, 1, 3), 3.0) + W)
 
 
 def test_no_argument_given():
@@ -452,12 +443,3 @@ print(robot.compile(f)([1.0] * 6, 2.0, 3)[0])
 """
     answer = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=False)
     assert answer.stdout == "6.0\n", answer.stderr
-
-
-def test_where_all_is_left_out_the_result_is_of_float64():
-    """What is given decides on float32, and nothing is."""
-    f = robot.compile(lambda w=0.1: w * np.ones(3), name="f")
-    for _ in range(3):
-        assert f().dtype == np.float64
-        assert f().tolist() == [0.1] * 3
-        assert f(np.float32(0.1)).dtype == np.float32

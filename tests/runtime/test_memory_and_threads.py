@@ -88,12 +88,6 @@ def test_small_and_huge_results_are_ordinary_arrays(size):
     assert not outputs._blocks
 
 
-def test_another_size_takes_other_memory():
-    first = empty((ROWS, 4), F64)
-    del first
-    assert empty((ROWS + 1, 4), F64).nbytes == (ROWS + 1) * 32
-
-
 def test_results_of_a_function_are_right_in_memory_used_again():
     n = LEAST_BYTES // 8 // N + 1
     f = Function(declare(identity=b"memory"))
@@ -282,6 +276,16 @@ def test_an_interrupt_while_only_helpers_are_at_work_ends_their_loops(receiver):
         threads.Pool().share(threads.Job(lambda: chunk, 2, largest=1), 2)
     assert ended == [True]
     assert interrupts.stopped.value == 0
+
+
+@pytest.mark.parametrize("own", [True, False])
+def test_a_helper_takes_back_its_own_interrupt_alone(own):
+    interrupts.stopped.value = stopped = threading.get_ident() if own else 1
+    try:
+        threads.Job(Record(), 1, largest=1).help()
+        assert interrupts.stopped.value == (0 if own else stopped)
+    finally:
+        interrupts.stopped.value = 0
 
 
 def test_where_no_thread_can_be_started_the_caller_works_alone(monkeypatch):

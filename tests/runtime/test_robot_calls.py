@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import inspect
 import pickle
+import threading
 
 import numpy as np
 import pytest
 
 import kinetree as kt
+from helpers.trees import toy
 from kinetree.algorithms import ALGORITHMS, Algorithm, shape_of
+from kinetree.constraints.pages import MECHANISM_ALGORITHMS
 from kinetree.errors import ArgumentError
+from kinetree.glue.descriptor import is_describable
 
 robot = kt.load("panda")
 q, v, a = robot.random_state(seed=0)
@@ -44,12 +49,13 @@ def test_in_the_world() -> None:
     assert fixed(q, v, a, f_ext={"panda_hand": F}) == pytest.approx(tau, rel=1e-12)
 
 
-def test_the_functions_that_take_f_ext_take_names() -> None:
+def test_other_functions_take_names_too() -> None:
     tau = robot.inverse_dynamics(q, v, a, f_ext={"panda_hand": F})
     assert robot.forward_dynamics(q, v, tau, f_ext={"panda_hand": F}) == pytest.approx(a, rel=1e-10)
-    f_ext = array("panda_hand", F)
-    reactions = robot.joint_reactions(q, v, a, f_ext)
+    reactions = robot.joint_reactions(q, v, a, array("panda_hand", F))
     assert robot.joint_reactions(q, v, a, f_ext={"panda_hand": F}) == pytest.approx(np.asarray(reactions), rel=1e-12)
+    own = robot.compile(lambda q, v, a, f_ext: robot.inverse_dynamics(q, v, a, f_ext), name="own")
+    assert own(q, v, a, {"panda_hand": F}) == pytest.approx(tau, rel=1e-13)
 
 
 def test_batches_broadcast_and_float32_stays() -> None:
@@ -83,37 +89,48 @@ def test_in_a_compiled_function() -> None:
         name="f",
     )
     assert on_body.op_count == as_array.op_count  # a body's own name costs nothing
-    with pytest.raises(kt.ArgumentError, match="the wrench on 'panda_hand' has dtype object"):
-        robot.inverse_dynamics(q, v, a, f_ext={"panda_hand": [None] * 6})
 
 
-def test_as_an_argument_of_ones_own_function() -> None:
-    own = robot.compile(lambda q, v, a, f_ext: robot.inverse_dynamics(q, v, a, f_ext), name="own")
-    expected = robot.inverse_dynamics(q, v, a, array("panda_hand", F))
-    assert own(q, v, a, {"panda_hand": F}) == pytest.approx(expected, rel=1e-13)
+def test_the_glue_takes_the_calls_of_every_function() -> None:
+    mech = kt.Mechanism(robot, [kt.Weld("panda_hand")])
+    for owner, table in ((robot, ALGORITHMS), (mech, MECHANISM_ALGORITHMS)):
+        for name in table:
+            spec = getattr(owner, name).spec
+            assert is_describable(spec.inputs, len(spec.optional), len(spec.open_options)), name
 
 
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        ({"panda_hnd": F}, "inverse_dynamics: f_ext: no frame 'panda_hnd', did you mean 'panda_hand'"),
-        ({"panda_hand": F[:3]}, r"f_ext: the wrench on 'panda_hand' has shape \(3,\): a moment and a force \(n, f\)"),
-        (
-            {"panda_hand": np.ones((2, 6)), "panda_link1": np.ones((3, 6))},
-            "f_ext: the batch axes of .* do not broadcast",
-        ),
-        ({"panda_hand": ["x"] * 6}, "the wrench on 'panda_hand' has dtype <U1"),
-        ({7: F}, "the name of a frame is a str; 7 was given"),
-    ],
-)
-def test_mistakes_are_told(given: dict[str, object], message: str) -> None:
-    with pytest.raises(kt.ArgumentError, match=message):
-        robot.inverse_dynamics(q, v, a, f_ext=given)
+def test_the_class_of_a_function_shows_its_signature() -> None:
+    shown = "(q, v, a, f_ext=None, *, f_ext_frame='body', out=None)"
+    f = robot.inverse_dynamics
+    assert str(inspect.signature(f)) == str(inspect.signature(type(f))) == shown
 
 
-def test_other_inputs_take_no_dict() -> None:
-    with pytest.raises(kt.ArgumentError, match="q"):
-        robot.inverse_dynamics({"panda_joint1": 1.0}, v, a)
+def test_results_may_be_interleaved() -> None:
+    q, v, a = robot.random_state(0, 12)
+    both = np.zeros((12, 14))
+    hybrid = robot.hybrid_dynamics.bind(prescribed=["panda_joint2"])
+    expected = hybrid(q, v, a, a)
+    hybrid(q, v, a, a, out=(both[:, :7], both[:, 7:]))
+    assert (both == np.hstack(expected)).all()
+    rows = np.zeros((24, 7))
+    hybrid(q, v, a, a, out=(rows[::2], rows[1::2]))
+    assert (rows[::2] == expected[0]).all()
+    assert (rows[1::2] == expected[1]).all()
+    with pytest.raises(kt.ArgumentError, match="overlap"):
+        hybrid(q, v, a, a, out=(both[:, :7], both[:, 6:13]))
+
+
+def test_no_more_threads_than_there_is_work_for() -> None:
+    q, v, a = robot.random_state(0, 20_000)
+    expected = robot.inverse_dynamics(q, v, a)
+    threads = kt.get_num_threads()
+    kt.set_num_threads(300)
+    try:
+        for _ in range(3):
+            assert (robot.inverse_dynamics(q, v, a) == expected).all()
+        assert threading.active_count() < 150  # 20,000 states are half a millisecond of work
+    finally:
+        kt.set_num_threads(threads)
 
 
 # -- A robot without joints: every function has results of empty shape, or says what is missing ----------------------
@@ -185,17 +202,15 @@ ALL = [kt.joint_damping, kt.joint_friction, kt.joint_armature]
 
 def gripper() -> kt.Robot:
     """Return an arm on a floating base with a joint that follows another, all of which have figures of their own."""
-    builder = kt.ModelBuilder("gripper")
-    inertias = [kt.Inertia(1.0 + k, [0.1, 0.02, 0.03], 0.02 * np.eye(3)) for k in range(4)]
-    for link, inertia in zip(("base", "arm", "finger", "thumb"), inertias, strict=True):
-        builder.add_link(link, inertia)
-    figures = {"damping": 0.3, "friction": 0.2, "armature": 0.1, "joint": kt.joints.Revolute((0.0, 0.6, 0.8))}
+    links = ("base", "arm", "finger", "thumb")
+    inertias = {link: kt.Inertia(1.0 + k, [0.1, 0.02, 0.03], 0.02 * np.eye(3)) for k, link in enumerate(links)}
+    figures, tilted = {"damping": 0.3, "friction": 0.2, "armature": 0.1}, kt.joints.Revolute((0.0, 0.6, 0.8))
     X = np.eye(4)
     X[:3, 3] = 0.1, 0.2, 0.0
-    builder.add_joint("arm_joint", parent="base", child="arm", placement=X, **figures)
-    builder.add_joint("finger_joint", parent="arm", child="finger", placement=X, **figures)
-    builder.add_joint("thumb_joint", parent="arm", child="thumb", mimic=("finger_joint", -2.0, 0.0), **figures)
-    return kt.Robot(builder.build(floating_base=True))
+    placed, mimic = figures | {"placement": X}, figures | {"mimic": ("finger_joint", -2.0, 0.0)}
+    joints = ("arm_joint base arm", tilted, placed), ("finger_joint arm finger", tilted, placed)
+    thumb = "thumb_joint arm thumb", tilted, mimic
+    return kt.Robot(toy(*joints, thumb, links=inertias, floating_base=True))
 
 
 GRIPPER = gripper()
@@ -242,13 +257,38 @@ def test_in_a_function_of_ones_own_and_in_a_pickle():
     assert np.allclose(again(Q, FIGURES[2])[3], made(3).mass_matrix(Q[3]), atol=1e-12)
 
 
-def test_a_wrong_shape_says_what_the_argument_is():
-    damped = kt.compile(GRIPPER, "inverse_dynamics", inputs=[kt.joint_damping])
-    with pytest.raises(ArgumentError, match=r"joint_damping has shape \(3,\), one state has shape \(8,\)"):
-        damped(Q, V, A, [1.0, 2.0, 3.0])
+# -- Mistakes --------------------------------------------------------------------------------------------------------
 
 
-def test_what_changes_nothing_is_an_error():
-    for name, given in (("mass_matrix", kt.gravity), ("center_of_mass", kt.joint_damping)):
-        with pytest.raises(ArgumentError, match=f"{name} does not depend on {given.name}: leave it out"):
-            _ = kt.compile(GRIPPER, name, inputs=[given]).op_count
+def pushed(f_ext: dict[object, object]) -> object:
+    return robot.inverse_dynamics(q, v, a, f_ext=f_ext)
+
+
+def damped(*given: object) -> object:
+    return kt.compile(GRIPPER, "inverse_dynamics", inputs=[kt.joint_damping])(Q, V, A, *given)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: pushed({"panda_hnd": F}), "inverse_dynamics: f_ext: no frame 'panda_hnd', did you mean 'panda_hand'"),
+        (lambda: pushed({"panda_hand": F[:3]}), r"f_ext: the wrench on 'panda_hand' has shape \(3,\): a moment and a"),
+        (lambda: pushed({"panda_hand": np.ones((2, 6)), "panda_link1": np.ones((3, 6))}), "f_ext: the batch axes of"),
+        (lambda: pushed({"panda_hand": ["x"] * 6}), "the wrench on 'panda_hand' has dtype <U1"),
+        (lambda: pushed({"panda_hand": [None] * 6}), "the wrench on 'panda_hand' has dtype object"),
+        (lambda: pushed({7: F}), "the name of a frame is a str; 7 was given"),
+        (lambda: robot.inverse_dynamics({"panda_joint1": 1.0}, v, a), "q"),
+        (lambda: damped([1.0, 2.0, 3.0]), r"joint_damping has shape \(3,\), one state has shape \(8,\)"),
+        (lambda: GRIPPER.frame_placement(Q), "frame_placement needs frame=: one of base, arm, finger, thumb"),
+        (lambda: GRIPPER.frame_placement(Q, frame="arn"), "no frame 'arn', did you mean 'arm'"),
+        (lambda: GRIPPER.hybrid_dynamics(Q, V, A, A, prescribed=["thumb_joint"]), "'thumb_joint' follows 'finger"),
+        (lambda: kt.compile(GRIPPER, "mass_matrix", inputs=[kt.gravity]).op_count, "mass_matrix does not depend on"),
+        (
+            lambda: kt.compile(GRIPPER, "center_of_mass", inputs=[kt.joint_damping]).op_count,
+            "center_of_mass does not depend on joint_damping: leave it out",
+        ),
+    ],
+)
+def test_mistakes_are_told(call, message):
+    with pytest.raises(ArgumentError, match=message):
+        call()

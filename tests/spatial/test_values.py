@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from helpers import dense
 from kinetree.scalars.functions import atan2, is_zero, select_less
+from kinetree.scalars.linalg import dot, times, transposed
 from kinetree.spatial import Force, GeneralRotation, Inertia, Mat3, Motion, Sym3, Transform, Vec3, cos, sin, sqrt
 from kinetree.spatial.rotation import IDENTITY
 
@@ -165,3 +166,10 @@ def test_is_zero_asks_no_unknown() -> None:
     assert not is_zero(sympy.Symbol("x"))
     assert not is_zero(casadi.SX.sym("x"))
     assert not is_zero(np.zeros(2))
+
+
+def test_products_of_lists() -> None:
+    A = [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]
+    assert times(A, [1.0, 0.0, -1.0]) == [-2.0, -2.0]
+    assert transposed(A) == [[1.0, 4.0], [2.0, 5.0], [3.0, 6.0]]
+    assert dot([], []) == 0.0

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import kinetree as kt
+from helpers.programs import compiled, of_arrays
 from kinetree.graph import Port
 from kinetree.graph.graph import digest
 from kinetree.graph.listing import listing
 from kinetree.graph.ops import interpret
-from kinetree.runtime import Function, FunctionSpec
 from kinetree.scalars.functions import select_less
 from kinetree.tracing.arrays import traced_array
 from kinetree.tracing.numpy_dispatch import TracedArray
@@ -19,20 +19,6 @@ from kinetree.tracing.tracer import Tracer
 NAN, INF = math.nan, math.inf
 VALUES = [-INF, -2.5, -0.0, 0.0, 1.0, 2.5, INF, NAN]
 PAIRS = np.array([(a, b) for a in VALUES for b in VALUES])
-
-
-def program(function, *shapes):
-    """Return the program of a function of arrays x0, x1, … of these shapes."""
-    t = Tracer()
-    ports = [Port(f"x{k}", shape) for k, shape in enumerate(shapes)]
-    result = np.asarray(function(*(traced_array(t.input(p), p.shape) for p in ports)), dtype=object)
-    return t.program({"r": (result.shape, result.ravel().tolist())})
-
-
-def compiled(function, *shapes, lanes=None):
-    p = program(function, *shapes)
-    spec = FunctionSpec("f", "", p.inputs, p.outputs, lambda given, options: (), lambda: digest(p), program=p)
-    return Function(spec, lanes)
 
 
 def same_bits(a, b):
@@ -69,7 +55,7 @@ BINARY = {
 def test_choices_are_those_of_numpy_everywhere(case):
     ours, theirs = BINARY[case]
     wanted = np.array([theirs(a, b) for a, b in PAIRS])
-    scalars = program(ours, (), ())
+    scalars = of_arrays(ours, (), ())
     assert same_bits([interpret(scalars, pair)[0] for pair in PAIRS], wanted)
     for lanes in (1, 2, 4, 8, 16):
         f = compiled(ours, (), (), lanes=lanes)
@@ -100,7 +86,7 @@ def test_choices_fold():
 
 
 def test_the_listing_shows_choices():
-    text = listing(program(lambda x, y: kt.where(x <= y, abs(x), 2.0), (), ()))
+    text = listing(of_arrays(lambda x, y: kt.where(x <= y, abs(x), 2.0), (), ()))
     assert text.splitlines() == ["@1 = abs(x0)", "@2 = (@1 if x0 <= x1 else 2.0)", "r = @2"]
 
 
@@ -132,19 +118,6 @@ def test_arrays_stay_traced():
         assert type(one).__name__ == "Expr"
 
 
-def test_arithmetic_is_numpys():
-    A = np.arange(12.0).reshape(3, 4) + 1.0
-
-    def f(x, y):
-        z = A @ (x * 2 - np.array([1.0, 2.0, 3.0, 4.0])) / y + np.float64(3.0) * y
-        z = np.concatenate([z, [y**-1, y**0.5, np.tan(x[1])]])
-        z[0] += x.max() - np.linspace(0, 1, 4) @ x
-        return np.stack([z, z[::-1] ** 2])
-
-    x, y = np.array([0.3, -0.7, 1.2, 2.5]), 1.7
-    assert np.allclose(interpret(program(f, (4,), ()), [x, y])[0], f(x, y), rtol=1e-14, atol=0)
-
-
 REFUSED = {
     "if": (lambda x: 1.0 if x[0] > 0 else 2.0, r"kt\.where"),
     "not": (lambda x: kt.where(not x[0] > 0, 1, 0), r"kt\.where"),
@@ -172,17 +145,17 @@ REFUSED = {
 def test_what_cannot_be_traced_says_what_to_use(case):
     function, message = REFUSED[case]
     with pytest.raises(TypeError, match=message):
-        program(function, (4,))
+        of_arrays(function, (4,))
 
 
 def test_a_digest_is_of_what_is_live_and_of_every_bit():
-    base = digest(program(lambda x: x[0] * 0.1 + x[1], (2,)))
+    base = digest(of_arrays(lambda x: x[0] * 0.1 + x[1], (2,)))
 
     def with_dead_code(x):
         _ = x[0] * x[1] * 7.0
         return x[0] * 0.1 + x[1]
 
-    assert digest(program(with_dead_code, (2,))) == base
+    assert digest(of_arrays(with_dead_code, (2,))) == base
     for other in (
         lambda x: x[0] * math.nextafter(0.1, 1) + x[1],
         lambda x: x[1] * 0.1 + x[0],
@@ -190,13 +163,13 @@ def test_a_digest_is_of_what_is_live_and_of_every_bit():
         lambda x: np.stack([x[0] * 0.1 + x[1]]),
         lambda x: kt.where(x[0] < 0, x[0], x[1]),
     ):
-        assert digest(program(other, (2,))) != base
-    assert digest(program(lambda x: x[0] * 0.1 + x[1], (3,))) != base
+        assert digest(of_arrays(other, (2,))) != base
+    assert digest(of_arrays(lambda x: x[0] * 0.1 + x[1], (3,))) != base
 
 
 def test_a_nan_among_the_constants_is_no_warning():
     with np.errstate(all="raise"):
-        chosen = program(lambda x: select_less(x[0], 1.0, math.nan, x[0]), (1,))
+        chosen = of_arrays(lambda x: select_less(x[0], 1.0, math.nan, x[0]), (1,))
     assert np.isnan(interpret(chosen, [[0.0]])[0])
     assert interpret(chosen, [[2.0]])[0] == 2.0
 
@@ -204,4 +177,4 @@ def test_a_nan_among_the_constants_is_no_warning():
 def test_choices_ask_for_no_name_that_kinetree_has_not(monkeypatch):
     """The hint in such an error takes longer than all of a trace."""
     monkeypatch.setattr(kt, "_no_attribute", lambda name: pytest.fail(f"looked for {name}"))
-    program(lambda x: select_less(x[0], 1.0, 0.0, x[0]), (1,))
+    of_arrays(lambda x: select_less(x[0], 1.0, 0.0, x[0]), (1,))

@@ -7,28 +7,10 @@ import numpy as np
 import pytest
 
 import kinetree as kt
+from helpers.programs import compiled, of_arrays
 from kinetree.errors import ArgumentError
-from kinetree.graph import Port
-from kinetree.graph.graph import digest
-from kinetree.runtime import Function, FunctionSpec
-from kinetree.tracing.arrays import traced_array
-from kinetree.tracing.tracer import Tracer
 
 NAN = math.nan
-
-
-def program(function, *shapes):
-    """Return the program of a function of arrays x0, x1, … of these shapes."""
-    t = Tracer()
-    ports = [Port(f"x{k}", shape) for k, shape in enumerate(shapes)]
-    result = np.asarray(function(*(traced_array(t.input(p), p.shape) for p in ports)), dtype=object)
-    return t.program({"r": (result.shape, result.ravel().tolist())})
-
-
-def compiled(function, *shapes, lanes=None):
-    p = program(function, *shapes)
-    spec = FunctionSpec("f", "", p.inputs, p.outputs, lambda given, options: (), lambda: digest(p), program=p)
-    return Function(spec, lanes)
 
 
 def spd(n, seed=0):
@@ -83,7 +65,7 @@ def test_solve_refuses_shapes(A, b, solve):
     with pytest.raises(ArgumentError, match="solve"):
         solve(np.ones(A), np.ones(b))
     with pytest.raises(ArgumentError, match="solve"):
-        program(solve, A, b)
+        of_arrays(solve, A, b)
 
 
 def regular(rng, n):
@@ -158,7 +140,7 @@ def test_inverse_determinant_and_norm():
         assert np.allclose(got, np.linalg.norm(x, **options), rtol=1e-15)
     assert np.isclose(compiled(lambda x: np.linalg.norm(x[0]), (3, 4))(x), np.linalg.norm(x[0]), rtol=1e-15)
     with pytest.raises(ArgumentError, match="inv takes a square matrix"):
-        program(kt.inv, (2, 3))
+        of_arrays(kt.inv, (2, 3))
 
 
 def symmetric(rng):

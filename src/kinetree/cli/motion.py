@@ -16,7 +16,7 @@ from kinetree.drawing.panels import check_plot
 from kinetree.errors import ArgumentError
 from kinetree.logs.codecs import Table, in_blocks, open_columns
 from kinetree.logs.codecs.parquet import check_installed
-from kinetree.logs.columns import Coordinates, some, unused_columns
+from kinetree.logs.columns import Coordinates, some
 from kinetree.logs.local_fit import DEGREE, WINDOW, differentiate, gaps
 from kinetree.motions import Trajectory
 from kinetree.output import check_output
@@ -47,12 +47,6 @@ class Motion:
     warnings: list[str] = field(default_factory=list)
 
 
-def coordinates_of(robot: Robot) -> Coordinates:
-    """Return the names of the entries of the robot's q and v."""
-    joints = (robot.joint(body.joint_name) for body in robot.model.bodies)
-    return Coordinates(robot.q_names, robot.v_names, tuple((x.name, x.mimic[0]) for x in joints if x.mimic))
-
-
 @contextmanager
 def open_motion(arguments: argparse.Namespace, robot: Robot, show: Working) -> Iterator[Motion]:
     """Open the motion that the arguments ask for."""
@@ -65,11 +59,10 @@ def open_motion(arguments: argparse.Namespace, robot: Robot, show: Working) -> I
     for option in ("duration", "rate", "seed"):
         if getattr(arguments, option) is not None:
             raise ArgumentError(f"--{option} is for the motion made without a TRAJECTORY; leave out one of the two")
-    coordinates = coordinates_of(robot)
+    coordinates = Coordinates.of(robot)
     with open_columns(None if name == "-" else Path(name), coordinates) as table:
-        groups, ignored = table.layout.groups, table.layout.ignored
-        warnings = [unused_columns(ignored, set(groups), coordinates)] if ignored else []
-        motion = Motion(table.blocks(), f"read from {name}", "t" if "t" in groups else "", table, warnings)
+        groups = table.layout.groups
+        motion = Motion(table.blocks(), f"read from {name}", "t" if "t" in groups else "", table, table.layout.unused)
         if "a" not in groups:
             with show.during("reading and differentiating"):
                 motion = differentiated(motion, robot, arguments.window or WINDOW, name)
@@ -213,21 +206,17 @@ class Summary:
 
     def joints(self) -> list[dict[str, Any]]:
         """Return the motion of every degree of freedom; a limit is infinite, a range None, where there is none."""
-        robot, rows = self.robot, []
-        leading = [body for body in robot.model.leading if len(body.q_index) == len(body.v_index) == 1]
-        position = {body.v_index[0]: body.q_index[0] for body in leading}
-        speeds, efforts = given_limits(robot.velocity_limits), given_limits(robot.effort_limits)
-        for k, name in enumerate(robot.v_names):
-            low = high = None
-            beyond = False
-            if (j := position.get(k)) is not None:
-                low, high = self._low[j], self._high[j]
-                beyond = bool(low < robot.lower_limits[j] or high > robot.upper_limits[j])
-            row = {"name": name, "low": low, "high": high, "beyond": beyond}
-            row |= {"peak_v": self._speed[k], "limit_v": speeds[k], "fast": bool(self._speed[k] > speeds[k])}
-            row |= {"peak_tau": self._peak[k], "limit_tau": efforts[k], "strong": bool(self._peak[k] > efforts[k])}
-            rows.append(row)
-        return rows
+        robot, low, high = self.robot, self._low, self._high
+        position = {x.v_index[0]: x.q_index[0] for x in robot.model.leading if len(x.q_index) == len(x.v_index) == 1}
+        beyond = (low < robot.lower_limits) | (high > robot.upper_limits)
+        places = [position.get(k) for k in range(robot.nv)]
+        spans = [(None, None, False) if j is None else (low[j], high[j], bool(beyond[j])) for j in places]
+        columns: list[Any] = [robot.v_names, *zip(*spans, strict=True)]
+        for peak, limits in ((self._speed, robot.velocity_limits), (self._peak, robot.effort_limits)):
+            limit = given_limits(limits)
+            columns += [peak, limit, (peak > limit).tolist()]
+        keys = ("name", "low", "high", "beyond", "peak_v", "limit_v", "fast", "peak_tau", "limit_tau", "strong")
+        return [dict(zip(keys, row, strict=True)) for row in zip(*columns, strict=True)]
 
     def table_of_joints(self) -> Cells:
         """Return the range, speed and force of every degree of freedom against its limits."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import functools
 import math
 import warnings
 from collections.abc import Callable
@@ -138,23 +137,19 @@ def number(kind: type[int] | type[float], relation: str = "", bound: float = 0) 
     return read
 
 
-def reads(needed: str) -> Callable[[Callable[[str], T]], Callable[[str], T]]:
-    """Return a decorator of readers, whose `ValueError` becomes what argparse shows: what the text is not."""
+def reader(needed: str, read: Callable[[str], T]) -> Callable[[str], T]:
+    """Return a reader whose `ValueError` becomes what argparse shows: what the text is not."""
 
-    def decorate(read: Callable[[str], T]) -> Callable[[str], T]:
-        @functools.wraps(read)
-        def reader(text: str) -> T:
-            try:
-                return read(text)
-            except ValueError:
-                raise argparse.ArgumentTypeError(f"{text!r} {needed}") from None
+    def reads(text: str) -> T:
+        try:
+            return read(text)
+        except ValueError:
+            raise argparse.ArgumentTypeError(f"{text!r} {needed}") from None
 
-        return reader
-
-    return decorate
+    return reads
 
 
-def _floats(text: str, *counts: int, least: float = -math.inf) -> list[float]:
+def floats(text: str, *counts: int, least: float = -math.inf) -> list[float]:
     """Return finite numbers that commas separate; `ValueError` if their count is another, or one is below the least."""
     found = list(map(float, text.split(",")))
     if len(found) not in counts or not all(math.isfinite(x) and x >= least for x in found):
@@ -162,55 +157,39 @@ def _floats(text: str, *counts: int, least: float = -math.inf) -> list[float]:
     return found
 
 
-@reads("is not a gravity: give three numbers, as in 0,0,-1.62")
-def gravity(text: str) -> tuple[float, ...]:
-    """Return the three numbers of gravity."""
-    return tuple(_floats(",".join(text.replace(",", " ").split()), 3))
+def _named(text: str, count: int, least: float = -math.inf) -> tuple[str, list[float]]:
+    name, _, rest = text.rpartition("=")
+    if not name:
+        raise ValueError
+    return name.strip(), floats(rest, count, least=least)
 
 
-@reads("is not a payload: give a mass ≥ 0, as in 1.5 or 1.5,0,0,0.1@tool")
-def point_mass(text: str) -> tuple[float, list[float], str]:
+def _point_mass(text: str) -> tuple[float, list[float], str]:
     """Return mass, place and frame of a payload; place and frame are empty where none is given."""
     numbers, _, frame = text.partition("@")
-    mass, *place = _floats(numbers, 1, 4)
+    mass, *place = floats(numbers, 1, 4)
     if mass < 0.0:
         raise ValueError
     return mass, place, frame
 
 
-@reads("is not a load: give a log, a mass and a frame, as in held.csv=5@flange")
-def load(text: str) -> tuple[str, tuple[float, list[float], str]]:
+def _load(text: str) -> tuple[str, tuple[float, list[float], str]]:
     """Return the log and the payload, with its frame, of ``held.csv=5,0,0,0.1@flange``; of a mass alone no place."""
     log, _, what = text.rpartition("=")
     if not log or not what.partition("@")[2]:
         raise ValueError
-    return log, point_mass(what)
+    return log, _point_mass(what)
 
 
-@reads("are no gains: give two numbers ≥ 0, as in 100,20")
-def gains(text: str) -> list[float]:
-    """Return the two gains of a controller."""
-    return _floats(text, 2, least=0.0)
-
-
-@reads("is not JOINT=LOWER,UPPER,SPEED")
-def limit(text: str) -> tuple[str, list[float]]:
-    """Return a joint with its lower and upper limit and its speed."""
-    return _named(text, 3)
-
-
-@reads("is not PARAMETER=STD with STD ≥ 0, as in 'damping of elbow=0'")
-def known(text: str) -> tuple[str, float]:
-    """Return a base parameter with the standard deviation of what is known of it."""
-    name, (std,) = _named(text, 1, least=0.0)
-    return name.strip(), std
-
-
-def _named(text: str, count: int, least: float = -math.inf) -> tuple[str, list[float]]:
-    name, _, rest = text.rpartition("=")
-    if not name:
-        raise ValueError
-    return name, _floats(rest, count, least=least)
+gravity = reader(
+    "is not a gravity: give three numbers, as in 0,0,-1.62",
+    lambda text: tuple(floats(",".join(text.replace(",", " ").split()), 3)),
+)
+point_mass = reader("is not a payload: give a mass ≥ 0, as in 1.5 or 1.5,0,0,0.1@tool", _point_mass)
+load = reader("is not a load: give a log, a mass and a frame, as in held.csv=5@flange", _load)
+gains = reader("are no gains: give two numbers ≥ 0, as in 100,20", lambda text: floats(text, 2, least=0.0))
+limit = reader("is not JOINT=LOWER,UPPER,SPEED", lambda text: _named(text, 3))
+known = reader("is not PARAMETER=STD with STD ≥ 0, as in 'damping of elbow=0'", lambda text: _named(text, 1, least=0.0))
 
 
 def names(text: str) -> list[str]:
@@ -218,13 +197,12 @@ def names(text: str) -> list[str]:
     return [name for part in text.split(",") if (name := part.strip())]
 
 
-@reads("are no terms: give them as in damping,friction,stiffness@joint2")
-def joint_terms(text: str) -> dict[str, list[str] | None]:
+def _joint_terms(text: str) -> dict[str, list[str] | None]:
     """Return which joints have each term, None for all: ``damping,stiffness@joint2,stiffness@joint3``.
 
     Examples
     --------
-    >>> joint_terms("damping,stiffness@joint2,stiffness@joint3"), joint_terms("none")
+    >>> _joint_terms("damping,stiffness@joint2,stiffness@joint3"), _joint_terms("none")
     ({'damping': None, 'stiffness': ['joint2', 'joint3']}, {})
     """
     found: dict[str, list[str] | None] = {}
@@ -235,6 +213,9 @@ def joint_terms(text: str) -> dict[str, list[str] | None]:
             raise ValueError
         found[term] = [*(joints or []), joint] if at else None
     return found
+
+
+joint_terms = reader("are no terms: give them as in damping,friction,stiffness@joint2", _joint_terms)
 
 
 def load_robot(arguments: argparse.Namespace) -> tuple[Robot, list[str]]:

@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-POINTS = 1200
-"""Points of a curve: more make a page large, and are not seen."""
+POINTS = 1200  # points of a curve: more make a page large, and are not seen
 
 WIDTH, ROW, GAP, LINE, LETTER, ABOVE, BELOW = 10.5, 1.1, 0.25, 0.17, 0.06, 0.5, 0.45
 """Inches: of a picture, a row of curves, the gap between two, a parameter, a letter, and what is above and below."""
@@ -100,7 +99,9 @@ def _times(seen: Any) -> tuple[Array, list[float], str]:
 def parameters(figure: Any, fit: Any) -> None:
     """Draw a panel a unit of a `Fit`: estimates with two standard deviations, those of the bodies, and those before."""
     base, before = fit.base, fit.base.of()
-    groups = _groups(fit)
+    groups: dict[str, list[int]] = {}
+    for row, (quantity, unit) in enumerate(base.quantities):
+        groups.setdefault(f"{quantity} ({unit})" if unit else quantity, []).append(row)
     counts = [len(rows) for rows in groups.values()]
     ratios = {"height_ratios": counts, "hspace": 2.0 * GAP / (LINE * np.mean(counts))}
     panels = figure.subplots(len(groups), 1, squeeze=False, gridspec_kw=ratios)[:, 0]
@@ -117,14 +118,6 @@ def parameters(figure: Any, fit: Any) -> None:
         ax.set_ylim(len(rows) - 0.4, -0.6)
         panel(ax, title, size=8.0, thin=True, loc="left", pad=2)
     figure.legend(*panels[0].get_legend_handles_labels(), loc="upper left", ncols=3, frameon=False)
-
-
-def _groups(fit: Any) -> dict[str, list[int]]:
-    """Return which base parameters have the same unit, by what they are together."""
-    groups: dict[str, list[int]] = {}
-    for row, (quantity, unit) in enumerate(fit.base.quantities):
-        groups.setdefault(f"{quantity} ({unit})" if unit else quantity, []).append(row)
-    return groups
 
 
 def plot(plan: Any) -> Figure:

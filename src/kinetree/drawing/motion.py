@@ -29,14 +29,14 @@ from kinetree.validation import Array
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-MOST_ROBOTS = 50
-"""Robots of a batch that are drawn; of more, so many at equal distances."""
+MOST_ROBOTS = 50  # robots of a batch that are drawn; of more, so many at equal distances
+MOST_PATHS = 6  # frames whose paths are drawn where none are named
 
-MOST_PATHS = 6
-"""Frames whose paths are drawn where none are named."""
+QUANTITIES = dict.fromkeys(("rad", "m"), "positions") | dict.fromkeys(("rad/s", "m/s"), "velocities")
+QUANTITIES |= {"N·m": "torques", "N": "forces"}
+"""What has a unit."""
 
-NAMED = 8
-"""Curves of a panel that have a legend of its own."""
+NAMED = 8  # curves of a panel that have a legend of its own
 
 
 class Curves(NamedTuple):
@@ -83,7 +83,10 @@ def draw(self: Trajectory, figure: Figure, frames: Sequence[str] | None = None) 
         raise ArgumentError(f"frames takes a list of names: [{frames!r}]")
     count = math.prod(self.batch_shape)
     chosen = evenly(count, MOST_ROBOTS)
-    panels = [*_joint_panels(self, chosen), _energies(self, chosen)]
+    three = (self.kinetic_energy, self.potential_energy, self.mechanical_energy)
+    energies = np.stack([x.reshape(-1, len(self))[chosen] for x in three], axis=-1)
+    panels = _joint_panels(self, chosen)
+    panels += [Curves("energy (J)", ("kinetic", "potential", "both"), ("tab:red", "tab:blue", "black"), energies)]
     paths = _paths(self, chosen, frames)
     columns = 3 if len(panels) > 6 and len(panels) % 3 != 1 else 2
     wide = 0.0 if paths is None else 1.1
@@ -107,15 +110,15 @@ def _joint_panels(trajectory: Trajectory, chosen: Any) -> list[Curves]:
     """Return panels for q, v and tau: of the joints together, a unit each, and of the others by themselves."""
     robot = trajectory.robot
     quantities = [
-        ("position", trajectory.q, robot.q_names, position_units(robot), "q_index"),
-        ("velocity", trajectory.v, robot.v_names, velocity_units(robot), "v_index"),
+        (trajectory.q, robot.q_names, position_units(robot), "q_index"),
+        (trajectory.v, robot.v_names, velocity_units(robot), "v_index"),
     ]
     if "tau" in trajectory.recorded:
-        quantities.append(("torque", trajectory.tau, robot.v_names, torque_units(robot), "v_index"))
+        quantities.append((trajectory.tau, robot.v_names, torque_units(robot), "v_index"))
     joints = [body for body in robot.model.leading if len(body.v_index) == 1]
     together = dict(zip((body.joint_name for body in joints), _colours(len(joints)), strict=True))
     panels = []
-    for quantity, array, names, units, index in quantities:
+    for array, names, units, index in quantities:
         values = array.reshape(-1, *array.shape[-2:])[chosen]
         groups = [("joint ", {getattr(body, index)[0]: body.joint_name for body in joints})]
         for body in robot.model.leading:
@@ -125,23 +128,13 @@ def _joint_panels(trajectory: Trajectory, chosen: Any) -> list[Curves]:
         for of, entries in groups:
             for unit in dict.fromkeys(units[k] for k in entries):
                 own = {k: name for k, name in entries.items() if units[k] == unit}
-                if quantity == "torque" and not values[..., list(own)].any():
+                if unit.startswith("N") and not values[..., list(own)].any():
                     continue  # nothing drives it
-                what = "quaternion" if unit == "1" else f"{_plural(quantity, unit)} ({unit})"
+                what = "quaternion" if unit == "1" else f"{QUANTITIES[unit]} ({unit})"
                 shared = of == "joint "
                 colours = [together[name] for name in own.values()] if shared else _colours(len(own))
                 panels.append(Curves(of + what, list(own.values()), colours, values[..., list(own)], shared))
     return panels
-
-
-def _plural(quantity: str, unit: str) -> str:
-    return {"velocity": "velocities", "torque": "forces" if unit == "N" else "torques"}.get(quantity, f"{quantity}s")
-
-
-def _energies(trajectory: Trajectory, chosen: Any) -> Curves:
-    three = (trajectory.kinetic_energy, trajectory.potential_energy, trajectory.mechanical_energy)
-    values = np.stack([x.reshape(-1, len(trajectory))[chosen] for x in three], axis=-1)
-    return Curves("energy (J)", ("kinetic", "potential", "both"), ("tab:red", "tab:blue", "black"), values)
 
 
 def _paths(trajectory: Trajectory, chosen: Any, frames: Sequence[str] | None) -> tuple[list[str], Array] | None:
@@ -183,22 +176,15 @@ def _draw(ax: Any, trajectory: Trajectory, chosen: Any, curves: Curves, thin: fl
 
 
 def _draw_paths(figure: Any, names: Sequence[str], paths: Array, thin: float) -> None:
-    """Draw the paths in space, from a dot on."""
+    """Draw the paths in space, from a dot on, with the same scale in all directions."""
+    from matplotlib.ticker import MaxNLocator
+
     ax = figure.add_subplot(projection="3d")
     for k, (name, colour) in enumerate(zip(names, _colours(len(names)), strict=True)):
         for robot, path in enumerate(paths[:, :, k]):
             ax.plot(*path.T, linewidth=thin, color=colour, label=name if robot == 0 else "_")
             ax.plot(*path[:1].T, ".", markersize=5, color=colour)
-    equal_axes(ax, paths.reshape(-1, 3))
-    ax.set_title("paths of frames (m), from the dots on", fontsize=9)
-    figure.legend(*ax.get_legend_handles_labels(), fontsize=7, loc="outside lower center", ncols=1 + (len(names) > 3))
-
-
-def equal_axes(ax: Any, points: Array) -> None:
-    """Give axes in space the same scale in all directions, with these points (n, 3) in sight."""
-    from matplotlib.ticker import MaxNLocator
-
-    low, high = points.min(axis=0), points.max(axis=0)
+    low, high = paths.min(axis=(0, 1, 2)), paths.max(axis=(0, 1, 2))
     least = 0.15 * max(1e-3, float((high - low).max()))
     middle, half = (low + high) / 2, np.maximum((high - low) / 2 * 1.05, least)
     ax.set(**{f"{x}lim": (m - h, m + h) for x, m, h in zip("xyz", middle, half, strict=True)})
@@ -207,6 +193,8 @@ def equal_axes(ax: Any, points: Array) -> None:
         getattr(ax, f"{x}axis").set_major_locator(MaxNLocator(1 + round(4 * float(h))))
         getattr(ax, f"set_{x}label")(x, fontsize=8)
     ax.tick_params(labelsize=7)
+    ax.set_title("paths of frames (m), from the dots on", fontsize=9)
+    figure.legend(*ax.get_legend_handles_labels(), fontsize=7, loc="outside lower center", ncols=1 + (len(names) > 3))
 
 
 OVER = "tab:red"

@@ -6,13 +6,13 @@ import importlib.util
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kinetree.algorithms.kinematics.manifold import turning
 from kinetree.errors import ArgumentError
 from kinetree.lazy import cached_property
 from kinetree.model import WORLD, Body
@@ -24,8 +24,7 @@ from kinetree.validation import Array
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-POINTS = 4000
-"""Points drawn of one joint; of more samples, the extremes of each stretch are drawn."""
+POINTS = 4000  # points drawn of one joint; of more samples, the extremes of each stretch are drawn
 
 
 def check_matplotlib() -> None:
@@ -99,40 +98,22 @@ def grid(figure: Any, count: int, columns: int, along: str, *, least: int = 1) -
     return list(axes[:count])
 
 
-def turning(robot: Robot) -> list[bool]:
-    """Return whether each entry of v turns, or only slides."""
-    turns = [False] * robot.nv
-    for body in robot.model.leading:
-        columns = body.joint.jcalc(body.joint.neutral(), (0.0,) * body.joint.nv).S
-        for k, column in zip(body.v_index, columns, strict=True):
-            turns[k] = any(map(float, column.ang))
-    return turns
-
-
 def torque_units(robot: Robot) -> list[str]:
     """Return the unit of each entry of tau: N·m where its velocity turns, N where it only slides."""
-    return ["N·m" if turns else "N" for turns in turning(robot)]
+    return ["N·m" if turns else "N" for turns in turning(robot.model)]
 
 
 def velocity_units(robot: Robot) -> list[str]:
     """Return the unit of each entry of v: rad/s or m/s."""
-    return ["rad/s" if turns else "m/s" for turns in turning(robot)]
+    return ["rad/s" if turns else "m/s" for turns in turning(robot.model)]
 
 
 def position_units(robot: Robot) -> list[str]:
     """Return the unit of each entry of q: rad where it turns the body, m where it only moves it, 1 of a quaternion."""
-    units = [""] * robot.nq
-    for body in robot.model.leading:
-        neutral = list(body.joint.neutral())
-        for j, k in enumerate(body.q_index):
-            moved = [x + 0.1 * (i == j) for i, x in enumerate(neutral)]
-            still, turned = (
-                list(chain(*(row[:3] for row in body.joint.jcalc(q, [0.0] * body.joint.nv).X.placement[:3])))
-                for q in (neutral, moved)
-            )
-            turns = not np.allclose(np.array(still, float), np.array(turned, float), rtol=0.0, atol=1e-6)
-            units[k] = "1" if robot.q_names[k].endswith((".qx", ".qy", ".qz", ".qw")) else "rad" if turns else "m"
-    return units
+    turns = dict(zip(robot.v_names, turning(robot.model), strict=True))
+    angles = [turns.get(name, not name.endswith((".x", ".y", ".z"))) for name in robot.q_names]
+    quaternion = [name.endswith((".qx", ".qy", ".qz", ".qw")) for name in robot.q_names]
+    return ["1" if one else "rad" if angle else "m" for one, angle in zip(quaternion, angles, strict=True)]
 
 
 def evenly(count: int, most: int) -> NDArray[np.int_]:
@@ -154,8 +135,7 @@ def extremes(when: Array, tau: Array, *, points: int = POINTS) -> tuple[Array, A
     return when[rows], np.take_along_axis(tau, rows, axis=0)
 
 
-NEAR = 1e-3
-"""What is nearer to a body's origin than this (m) is not a line."""
+NEAR = 1e-3  # what is nearer to a body's origin than this (m) is not a line
 
 
 @dataclass(frozen=True, eq=False)

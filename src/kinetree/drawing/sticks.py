@@ -20,17 +20,10 @@ from kinetree.validation import Array, positive, real_array
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-AXES = {"side": (0, 2), "front": (1, 2), "top": (0, 1), "3d": (0, 1, 2)}
-"""The axes that each projection shows."""
-
-MOST_FRAMES = 20_000
-"""Pictures that an animation has at most."""
-
-FAR = 3.0
-"""A robot that gets so many times its own size away is followed, instead of being drawn ever smaller."""
-
-RECENT = 0.25
-"""The part of the motion before each picture in which the paths of the ends are shown."""
+AXES = {"side": (0, 2), "front": (1, 2), "top": (0, 1), "3d": (0, 1, 2)}  # the axes that each projection shows
+MOST_FRAMES = 20_000  # pictures that an animation has at most
+FAR = 3.0  # a robot that gets so many times its own size away is followed, instead of being drawn ever smaller
+RECENT = 0.25  # the part of the motion before each picture in which the paths of the ends are shown
 
 
 def plot_motion(self: Trajectory, times: int | ArrayLike = 8, *, projection: str | None = None) -> Figure:
@@ -237,12 +230,9 @@ def _floor(middle: Array, half: Array) -> Array:
 
 def _times(trajectory: Trajectory, times: int | ArrayLike) -> list[float]:
     """Return the times of the pictures."""
-    when = None
-    if isinstance(times, int | np.integer) and not isinstance(times, bool):
-        count = int(times)
-    else:
-        when = real_array("times", times, None, batch=False)
-        count = len(when)
+    number = isinstance(times, int | np.integer) and not isinstance(times, bool)
+    when = None if number else real_array("times", times, None, batch=False)
+    count: Any = times if when is None else len(when)
     if not 1 <= count <= 100:
         raise ArgumentError(f"{count} pictures: give a number from 1 to 100, or their times in s")
     if when is None:

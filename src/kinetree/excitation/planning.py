@@ -11,7 +11,7 @@ from kinetree.errors import ArgumentError, listed, unknown_name
 from kinetree.excitation.limits import MotionLimits, by_joint
 from kinetree.excitation.problem import CRITERIA, Free, Problem
 from kinetree.excitation.result import Excitation
-from kinetree.excitation.search import BARRIERS, Search, beginning, still
+from kinetree.excitation.search import BARRIERS, beginning, search, still
 from kinetree.excitation.series import Series
 from kinetree.identification.equations import RegressionModel
 from kinetree.identification.parameters.base import BaseParameters, base_parameters
@@ -148,7 +148,7 @@ def excite(
         else _continued(problem, inside, first, initial, robot)
     )
     stages = BARRIERS if initial is None else BARRIERS[1:]
-    found = Search(problem, X, first, int(iterations), positive("tolerance", tolerance), progress).run(stages)
+    found = search(problem, X, first, int(iterations), positive("tolerance", tolerance), progress, stages)
     kept = _within(problem, inside, found.X)
     return Excitation(robot, whole, at, problem, found._replace(X=kept))
 

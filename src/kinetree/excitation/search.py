@@ -38,8 +38,10 @@ class Found(NamedTuple):
     interrupted: bool  # by Ctrl-C
 
 
-class Search:
-    """The search for the best motion from one that keeps within its limits.
+def search(
+    problem: Problem, X: Array, first: int, most: int, tolerance: float, progress: Progress, stages: tuple[float, ...]
+) -> Found:
+    """Return the best motion that was seen, from one that keeps within its limits.
 
     The criterion with the barrier is minimised by BFGS, for smaller and smaller weights of the barrier. The metric in
     which each stage begins is that of the barrier of positions, speeds and accelerations. `first` is the first
@@ -48,70 +50,61 @@ class Search:
 
     References: Nocedal and Wright, "Numerical Optimization", 2006, sections 6.1 and 19.6.
     """
+    minimize, start = _minimize(), X
+    best, value, done = X, problem.point(X).criterion, 0
 
-    def __init__(
-        self, problem: Problem, X: Array, first: int, most: int, tolerance: float, progress: Progress = None
-    ) -> None:
-        self.problem, self.first, self.most, self.tolerance, self.progress = problem, first, most, tolerance, progress
-        self.best, self.value, self.done = X, problem.point(X).criterion, 0
+    def motion(x: Array) -> Array:
+        return np.hstack([start[:, :first], x.reshape(len(start), -1)])
 
-    def run(self, stages: tuple[float, ...]) -> Found:
-        """Return the best motion that was seen, with these weights of the barrier."""
-        minimize, X = _minimize(), self.best
-        try:
-            for left, weight in zip(range(len(stages), 0, -1), stages, strict=True):
-                iterations = (self.most - self.done) // (1 if left == 1 else 3)
-                if iterations > 0:
-                    X = self._stage(minimize, X, weight, iterations)
-        except KeyboardInterrupt:
-            return Found(self.best, self.done, False, True)
-        return Found(self.best, self.done, self.done < self.most, False)
-
-    def _stage(self, minimize: Any, X: Array, weight: float, iterations: int) -> Array:
-        """Return the motion at the end of one stage."""
-        values: list[float] = []
-
-        def after(intermediate_result: Any) -> None:
-            values.append(intermediate_result.fun)
-            self.done += 1
-            if self.progress is not None:
-                self.progress(self.done, self.most, self.value)
-            if len(values) > PATIENCE and values[-PATIENCE - 1] - values[-1] <= self.tolerance:
-                raise StopIteration
-
-        found = minimize(
-            lambda x: self._cost(self._motion(x), weight),
-            X[:, self.first :].ravel(),
-            jac=True,
-            method="BFGS",
-            callback=after,
-            options={"maxiter": iterations, "gtol": 0.0, "hess_inv0": self._metric(X, weight)},
-        )
-        return self._motion(found.x)
-
-    def _motion(self, x: Array) -> Array:
-        return np.hstack([self.best[:, : self.first], x.reshape(len(self.best), -1)])
-
-    def _cost(self, X: Array, weight: float) -> tuple[float, Array]:
+    def cost(X: Array, weight: float) -> tuple[float, Array]:
         """Return the objective and its gradient."""
-        point = self.problem.point(X)
-        if point.inside and point.criterion < self.value:
-            self.best, self.value = X, point.criterion
+        nonlocal best, value
+        point = problem.point(X)
+        if point.inside and point.criterion < value:
+            best, value = X, point.criterion
         if not np.isfinite(point.criterion):
-            return np.inf, np.zeros(X[:, self.first :].size)
-        told, near = self.problem.gradients(X)
-        return point.criterion + weight * point.barrier, (told + weight * near)[:, self.first :].ravel()
+            return np.inf, np.zeros(X[:, first:].size)
+        told, near = problem.gradients(X)
+        return point.criterion + weight * point.barrier, (told + weight * near)[:, first:].ravel()
 
-    def _metric(self, X: Array, weight: float) -> Array:
+    def metric(X: Array, weight: float) -> Array:
         """Return the inverse of the barrier's curvature (x, x), by so much that the first step is of size `FIRST`."""
-        L = np.linalg.cholesky(np.linalg.inv(self.problem.curvature(X)[:, self.first :, self.first :]))
-        slope = self._cost(X, weight)[1].reshape(len(L), 1, -1) @ L
+        L = np.linalg.cholesky(np.linalg.inv(problem.curvature(X)[:, first:, first:]))
+        slope = cost(X, weight)[1].reshape(len(L), 1, -1) @ L
         scale = FIRST / max(np.abs(slope).max(), 1e-12)
         count, size, _ = L.shape
         H = np.zeros((count, size, count, size))
         H[range(count), :, range(count)] = scale * L @ np.swapaxes(L, 1, 2)
         full = H.reshape(count * size, count * size)
         return np.asarray(0.5 * (full + full.T))  # SciPy wants it symmetric to the last bit
+
+    def stage(X: Array, weight: float, iterations: int) -> Array:
+        """Return the motion at the end of one stage."""
+        values: list[float] = []
+
+        def after(intermediate_result: Any) -> None:
+            nonlocal done
+            values.append(intermediate_result.fun)
+            done += 1
+            if progress is not None:
+                progress(done, most, value)
+            if len(values) > PATIENCE and values[-PATIENCE - 1] - values[-1] <= tolerance:
+                raise StopIteration
+
+        options = {"maxiter": iterations, "gtol": 0.0, "hess_inv0": metric(X, weight)}
+        found = minimize(
+            lambda x: cost(motion(x), weight),
+            X[:, first:].ravel(), jac=True, method="BFGS", callback=after, options=options,
+        )  # fmt: skip
+        return motion(found.x)
+
+    try:
+        for left, weight in zip(range(len(stages), 0, -1), stages, strict=True):
+            if (iterations := (most - done) // (1 if left == 1 else 3)) > 0:
+                X = stage(X, weight, iterations)
+    except KeyboardInterrupt:
+        return Found(best, done, False, True)
+    return Found(best, done, done < most, False)
 
 
 def _minimize() -> Any:

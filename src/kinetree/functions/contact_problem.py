@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from kinetree.contacts import METHODS, FrictionCone, Interval, NotNegative, Problem, solve
+from kinetree.contacts import PUSHES, SOLVERS, FrictionCone, Interval, Problem, solve
 from kinetree.contacts.solve import NUMBERS, ContactSolver, checked_solver, solver_of
 from kinetree.errors import ArgumentError
 from kinetree.graph import Port
@@ -200,7 +200,8 @@ def _made(contacts: int, limits: int, bounded: int) -> Function:
         intervals = [Interval(b) for b in given.get("bounds", ())]
         lower = given["G"]
         G = [[lower[max(i, j)][min(i, j)] for j in range(n)] for i in range(n)]
-        problem = Problem(G, given["g"], [*cones, *[NotNegative()] * limits, *intervals], given.get("compliance"))
+        problem = Problem(G, given["g"], [*cones, *[PUSHES] * limits, *intervals])
+        problem = problem.compliant(given.get("compliance"))
         numbers = {name: given[name] for name in NUMBERS if name in given}
         return solve(problem, options["solver"], start=given.get("start"), **numbers)
 
@@ -218,7 +219,7 @@ def _made(contacts: int, limits: int, bounded: int) -> Function:
             evaluate=evaluate,
             identity=lambda: repr((NAME, contacts, limits, bounded)).encode(),
             optional=tuple(optional),
-            options=(Option("solver", METHODS),),
+            options=(Option("solver", tuple(SOLVERS)),),
             group=SOLVER,
             reduce=lambda: (contact_solver, (contacts, limits, bounded)),
         )

@@ -1,14 +1,18 @@
-"""The columns of tables: quantities with words and units, a robot's coordinates, and what to say of these."""
+"""The columns of tables: quantities with words and units, a robot's coordinates, and how both are written."""
 
 from __future__ import annotations
 
-import difflib
 import re
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from itertools import product
+from typing import TYPE_CHECKING, NamedTuple
 
 from kinetree.errors import FormatError
+
+if TYPE_CHECKING:
+    from kinetree.robot import Robot
 
 Slot = tuple[str, int]
 """A quantity and the index of the entry."""
@@ -21,36 +25,35 @@ class Quantity(NamedTuple):
     units: tuple[str, ...]
     expected: str
 
-    @classmethod
-    def of(cls, words: str, units: str, expected: str) -> Quantity:
-        """Return a quantity whose words and units are separated by blanks."""
-        return cls(tuple(words.split()), tuple(units.split()), expected)
 
+_FORCES = "nm n.m n-m n newtonmeter newtonmetre newton"
 
 QUANTITIES: Mapping[str, Quantity] = {
-    "t": Quantity.of("t time time_s t_s timestamp __time", "s sec secs second seconds", "s"),
-    "q": Quantity.of(
-        "q pos position positions theta angle angles",
-        "rad rads radian radians m meter meters metre metres -",
-        "rad or m",
-    ),
-    "v": Quantity.of(
-        "v qd dq vel velocity velocities qdot dotq q_dot",
-        "rad/s m/s rad/sec m/sec rads-1 ms-1",
-        "rad/s or m/s",
-    ),
-    "a": Quantity.of(
-        "a qdd ddq acc accel acceleration accelerations qddot ddotq q_ddot",
-        "rad/s2 m/s2 rad/sec2 m/sec2 rad/s/s m/s/s rads-2 ms-2",
-        "rad/s² or m/s²",
-    ),
-    "tau": Quantity.of(
-        "tau torque torques effort efforts eff force forces moment motor_torque tau_j",
-        "nm n.m n-m n newtonmeter newtonmetre newton",
-        "N·m or N",
-    ),
-    "current": Quantity.of("current currents motor_current i", "a amp amps ampere amperes", "A"),
-    "wrench": Quantity.of("wrench wrenches ft", "nm n.m n-m n newtonmeter newtonmetre newton", "N·m or N"),
+    name: Quantity(tuple(words.split()), tuple(units.split()), expected)
+    for name, words, units, expected in (
+        ("t", "t time time_s t_s timestamp __time", "s sec secs second seconds", "s"),
+        (
+            "q",
+            "q pos position positions theta angle angles",
+            "rad rads radian radians m meter meters metre metres -",
+            "rad or m",
+        ),
+        (
+            "v",
+            "v qd dq vel velocity velocities qdot dotq q_dot",
+            "rad/s m/s rad/sec m/sec rads-1 ms-1",
+            "rad/s or m/s",
+        ),
+        (
+            "a",
+            "a qdd ddq acc accel acceleration accelerations qddot ddotq q_ddot",
+            "rad/s2 m/s2 rad/sec2 m/sec2 rad/s/s m/s/s rads-2 ms-2",
+            "rad/s² or m/s²",
+        ),
+        ("tau", "tau torque torques effort efforts eff force forces moment motor_torque tau_j", _FORCES, "N·m or N"),
+        ("current", "current currents motor_current i", "a amp amps ampere amperes", "A"),
+        ("wrench", "wrench wrenches ft", _FORCES, "N·m or N"),
+    )
 }
 """What a table may hold."""
 
@@ -60,8 +63,7 @@ LOG = (*SAVED, "current")
 WRENCHES = (*LOG, "wrench")
 """What is read beside the time: of motions, of saved ones, of recorded ones, and of those with measured wrenches."""
 
-FORCES = ("tau", "current")
-"""What drives the joints; of these a log must have one."""
+FORCES = ("tau", "current")  # what drives the joints; of these a log must have one
 
 OTHERS: Mapping[str, str] = {
     "seconds": "ms msec millis milliseconds us µs usec microseconds ns nsec min h",
@@ -78,8 +80,7 @@ OTHERS: Mapping[str, str] = {
 
 TWIST = ("wx", "wy", "wz", "vx", "vy", "vz")
 QUATERNION = ("qx", "qy", "qz", "qw")
-WRENCH = ("nx", "ny", "nz", "fx", "fy", "fz")
-"""What a moment and a force add to the name of their frame."""
+WRENCH = ("nx", "ny", "nz", "fx", "fy", "fz")  # what a moment and a force add to the name of their frame
 
 BASE = {"q": ("x", "y", "z", *QUATERNION)} | dict.fromkeys(("v", "a", *FORCES), TWIST)
 """What a floating base adds to its name."""
@@ -97,24 +98,31 @@ class Coordinates:
     followers: tuple[tuple[str, str], ...] = ()
     wrenches: tuple[str, ...] = ()
 
+    @classmethod
+    def of(cls, robot: Robot, wrenches: Mapping[str, str] | None = None) -> Coordinates:
+        """Return those of a robot, with what the wrenches measured at some frames are called."""
+        joints = (robot.joint(body.joint_name) for body in robot.model.bodies)
+        followers = tuple((x.name, x.mimic[0]) for x in joints if x.mimic)
+        return cls(robot.q_names, robot.v_names, followers, tuple((wrenches or {}).values()))
+
     def names(self, quantity: str) -> tuple[str, ...]:
         """Return the names of the entries of a quantity other than the time."""
         if quantity == "wrench":
             return tuple(f"{name}.{end}" for name in self.wrenches for end in WRENCH)
         return self.q if quantity == "q" else self.v
 
+    def slots(self, *quantities: str) -> list[Slot]:
+        """Return the slots of quantities in turn."""
+        return [(x, k) for x in quantities for k in range(1 if x == "t" else len(self.names(x)))]
+
     def call(self, slot: Slot) -> str:
         """Return the plain name of a slot: ``t``, ``q.elbow``."""
         quantity, index = slot
         return "t" if quantity == "t" else f"{quantity}.{self.names(quantity)[index]}"
 
-    def slots(self, *quantities: str) -> list[Slot]:
-        """Return the slots of quantities in turn."""
-        return [(x, k) for x in quantities for k in range(1 if x == "t" else len(self.names(x)))]
-
-    def columns(self, quantity: str) -> tuple[str, ...]:
-        """Return the plain names of the columns of a quantity."""
-        return tuple(map(self.call, self.slots(quantity)))
+    def columns(self, *quantities: str) -> tuple[str, ...]:
+        """Return the plain names of the columns of quantities."""
+        return tuple(map(self.call, self.slots(*quantities)))
 
     @property
     def base(self) -> str | None:
@@ -135,35 +143,31 @@ class Coordinates:
         base = self.of_base(quantity)
         return [k for k in range(len(self.names(quantity))) if k not in base]
 
-    @property
-    def quaternions(self) -> list[int]:
-        """The index in q of every quaternion's first entry."""
-        ends = [name.rpartition(".")[2] for name in self.q]
-        return [k for k in range(len(ends)) if tuple(ends[k : k + 4]) == QUATERNION]
-
 
 def some(names: Sequence[str], most: int = 6) -> str:
     """Return the first few names of a list, and how many there are if that is not all: "a, b, … (4 in all)"."""
     return ", ".join(names) if len(names) <= most else f"{', '.join(names[:most])}, … ({len(names)} in all)"
 
 
-_BRACKETED = re.compile(r"(.*?)[ _.]*[\[(]([^\[\]()]*[^\[\]()\d][^\[\]()]*)[\])]")
-_SUFFIXED = re.compile(
-    r"(.+?)[ _.](rad|radians|sec|seconds|ms|msec|millis|us|usec|ns|nsec|mm|cm|deg|degs|degrees|rpm|deg/s"
-    r"|nm|mnm|ma|amps)",
-    re.IGNORECASE,
+_WITH_UNIT = (
+    re.compile(r"(.*?)[ _.]*[\[(]([^\[\]()]*[^\[\]()\d:, ][^\[\]()]*)[\])]"),
+    re.compile(
+        r"(.+?)[ _.](rad|radians|sec|seconds|ms|msec|millis|us|usec|ns|nsec|mm|cm|deg|degs|degrees|rpm|deg/s"
+        r"|nm|mnm|ma|amps)",
+        re.IGNORECASE,
+    ),
 )
 
 
 def split_unit(name: str) -> tuple[str, str | None]:
     """Return a column's name without its unit, and the unit: that of "Time (s)", "q[1] [rad]" or "t_ms"."""
-    match = _BRACKETED.fullmatch(name) or _SUFFIXED.fullmatch(name)
+    match = next(filter(None, (form.fullmatch(name) for form in _WITH_UNIT)), None)
     return (match[1], match[2]) if match else (name, None)
 
 
-def is_si(unit: str | None, quantity: str) -> bool:
+def is_si(unit: str, quantity: str) -> bool:
     """Return whether a unit is that in which a quantity is read; none at all is."""
-    return not unit or not _plain(unit) or _plain(unit) in QUANTITIES[quantity].units
+    return not _plain(unit) or _plain(unit) in QUANTITIES[quantity].units
 
 
 def wrong_unit(name: str, unit: str, quantity: str) -> FormatError:
@@ -179,73 +183,137 @@ def _plain(unit: str) -> str:
     return re.sub(r"[\s^*·]", "", unit.lower().replace("²", "2").replace("⁻", "-").replace("¹", "1"))
 
 
-DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+([eE][-+]?\d+)?")
-NO_DECIMAL_COMMAS = "decimal commas are not read: write 0.5, not 0,5"
-
-_LIKE_A = re.compile(r"acc|alpha|ddot|dotdot|dd(?![a-z])", re.IGNORECASE)
-_LIKE_V = re.compile(r"vel|speed|omega|dot|rate", re.IGNORECASE)
+Tokens = tuple[str, ...]
+"""The words and the numbers of a name, in lower case: of "joint_2.velocity" joint, 2 and velocity."""
 
 
-def expected_columns(coordinates: Coordinates, quantities: Sequence[str] = MOTION) -> str:
-    """Return a sentence that lists the columns which a table should have, the first few of each quantity."""
-    every = ["t"]
-    for quantity in quantities:
-        names = coordinates.columns(quantity)
-        every += names if len(names) <= 3 else [*names[:2], "…"]
-    rest = "; of tau and current, one is enough" if "current" in quantities else ""
-    return f"Expected columns: {', '.join(every)} (v and a may be left out if there is t{rest})"
+def tokens(name: str) -> Tokens:
+    """Return the words and the numbers of a name, whatever is between them."""
+    return tuple(re.findall(r"\d{1,9}|[^\W\d_]+", name.lower()))
 
 
-def not_understood(ignored: Sequence[str], coordinates: Coordinates, known: Sequence[str] = ()) -> str:
-    """Return a sentence that names the columns which mean nothing, with the nearest known spelling; or nothing."""
-    if not ignored:
-        return ""
-    names = list(ignored)
-    for k, name in enumerate(names[:6]):
-        if near := difflib.get_close_matches(name, known, n=1, cutoff=0.8):
-            names[k] = f"{name} (did you mean {near[0]}?)"
-    return f" Not understood: {some(names)}.{following(ignored, coordinates)}"
+COMPONENTS = {"f": ("f", ("force",)), "n": ("ntm", ("torque", "moment"))}
+"""How the forces and the moments of a wrench may be called: by letters, and by words before the axis."""
+
+JOINT = (("joint",), ("axis",), ("j",), ("a",))  # what may stand before the number of a joint
 
 
-def following(ignored: Sequence[str], coordinates: Coordinates) -> str:
-    """Return a sentence about columns of joints that follow others; or nothing."""
-    found = [
-        f"{joint} follows {leader}"
-        for joint, leader in coordinates.followers
-        if any(re.search(rf"(^|\W|^\w{{,3}}_){re.escape(joint)}(_\w{{,3}}$|\W|$)", name) for name in ignored)
-    ]
-    return f" {some(found, 3)}: such joints have no columns of their own." if found else ""
+class Number(NamedTuple):
+    """What a numbered column says: of which quantity, which number, whether it counts joints, whether by a word."""
+
+    quantity: str
+    number: int
+    of_joint: bool
+    worded: bool = True
 
 
-def without_base(coordinates: Coordinates) -> str:
-    """Return the advice about a motion of the joints alone, for a robot whose base floats."""
-    add = f"add {coordinates.base}.x … {coordinates.base}.qw"
-    rooted = coordinates.base == "root_joint"
-    return f" Hold the base with --fixed-base, or {add}." if rooted else f" Its base floats: {add}."
+class Column(NamedTuple):
+    """A name taken apart: what it may mean, by name or by number; of which quantity its unit is not, if it is not."""
+
+    name: str
+    unit: str | None
+    found: set[Slot]
+    number: Number | None
+    mistaken: str | None = None
 
 
-def numbered_notes(coordinates: Coordinates, called: Mapping[Slot, str]) -> tuple[str, ...]:
-    """Return how quaternions and twists are read whose entries are `called` by number: that leaves their order open."""
-    groups: list[tuple[str, int, tuple[str, ...]]] = [("q", k, QUATERNION) for k in coordinates.quaternions]
-    groups += [(x, coordinates.of_base(x)[0], TWIST) for x in "va" if coordinates.base is not None]
-    notes = []
-    for quantity, first, ends in groups:
-        names = [called.get((quantity, first + k)) for k in range(len(ends))]
-        if all(names):
-            joint = coordinates.names(quantity)[first].rpartition(".")[0]
-            axes = "" if quantity == "q" else ", in its own axes"
-            notes.append(f"{names[0]} … {names[-1]} are read as ({', '.join(ends)}) of {joint}{axes}")
-    return tuple(notes[:3])
+class Spellings:
+    """Every spelling that is understood of some quantities, and what it may mean: one thing only if it is plain."""
 
+    def __init__(self, coordinates: Coordinates, quantities: Sequence[str]) -> None:
+        self.coordinates, self.quantities = coordinates, quantities
+        self._words = {tokens(word): x for x in quantities for word in QUANTITIES[x].words}
+        no_motion = "desired|target|reference|ref|command|cmd|error" + "|effort|torque|tau" * ("tau" not in quantities)
+        self._not_measured = re.compile(rf"(?:^|[/._])(?:{no_motion})[/._]")
+        self._exact: dict[str, Slot] = {}
+        self._worded: defaultdict[Tokens, set[Slot]] = defaultdict(set)
+        self._bare: defaultdict[Tokens, set[Slot]] = defaultdict(set)
+        for slot in coordinates.slots(*quantities):
+            beside, alone = self._called(slot)
+            for word in (word for word, x in self._words.items() if x == slot[0]):
+                for name in beside:
+                    self._worded[word + name].add(slot)
+                    self._worded[name + word].add(slot)
+            for name in alone:
+                self._bare[name].add(slot)
+        for time in QUANTITIES["t"].words:
+            self._bare[tokens(time)].add(("t", 0))
+        self._exact |= {coordinates.call(slot): slot for slot in coordinates.slots(*quantities, "t")}
 
-def unused_columns(ignored: Sequence[str], quantities: set[str], coordinates: Coordinates | None = None) -> str:
-    """Return the warning about columns that are not used; it says which word to use if they look like v or a."""
-    said = f"columns not used: {some(ignored, 8)}"
-    like_a = [name for name in ignored if _LIKE_A.search(name)]
-    like_v = [name for name in ignored if _LIKE_V.search(name) and name not in like_a]
-    for quantity, what, like in (("v", "Velocities", like_v), ("a", "Accelerations", like_a)):
-        if like and quantity not in quantities:
-            words = ", ".join(QUANTITIES[quantity].words[:5])
-            said += f". {what} ({some(like, 2)}?) go by one of the words {words}, …"
-    more = following(ignored, coordinates) if coordinates else ""
-    return f"{said}.{more}" if more else said
+    def _called(self, slot: Slot) -> tuple[set[Tokens], set[Tokens]]:
+        """Return how an entry may be called beside a word for its quantity, and by itself."""
+        x, index = slot
+        name, base = self.coordinates.names(x)[index], self.coordinates.of_base(x)
+        names, alone = {tokens(name)}, set[Tokens]()
+        if x == "wrench":
+            frame, (letters, words), axis = tokens(name[:-3]), COMPONENTS[name[-2]], name[-1]
+            names = {(*frame, letter + axis) for letter in letters}
+            names |= {(*frame, *between, word, axis) for word in words for between in ((), ("wrench",))}
+            return names, names
+        if index in base:
+            end = BASE[x][index - base[0]]
+            names.add(("base", end))
+            alone.add((end,))
+            self._exact |= {f"{word}.{end}": slot for word in QUANTITIES[x].words}
+        return names, alone | names if x == "q" or (x == "v" and name not in self.coordinates.q) else set()
+
+    def known(self, slots: Iterable[Slot]) -> list[str]:
+        """Return usual ways to write some entries."""
+        named = [(x, self.coordinates.names(x)[k]) for x, k in slots]
+        pairs = [(word, name) for x, name in named for word in QUANTITIES[x].words]
+        written = [f"{a}{mark}{b}" for one, other in pairs for a, b in ((one, other), (other, one)) for mark in "._/ "]
+        return [name for x, name in named if x == "q"] + written
+
+    def column(self, name: str) -> Column:
+        """Return the part of a name that matters: the whole, or all but its unit if that is the SI's."""
+        found, number = self._read(name)
+        bare, unit = split_unit(name)
+        if found or number or unit is None:
+            return Column(name, unit, found, number)
+        found, number = self._read(bare)
+        quantity = min(found)[0] if found else number.quantity if number else None
+        mistaken = None if quantity is None or is_si(unit, quantity) else quantity
+        if mistaken or not (found or number):  # the unit says what "A1 [rad]" is
+            *joint, k = tokens(bare) or ("",)
+            x = next((x for x in self.quantities if x != "wrench" and is_si(unit, x)), None)
+            found, number = set(), Number(x, int(k), True) if x and tuple(joint) in JOINT and k.isdecimal() else None
+        return Column(name, unit, found, number, mistaken)
+
+    def _read(self, name: str) -> tuple[set[Slot], Number | None]:
+        """Return the possible meanings of a name, by name and by number.
+
+        If it means nothing as a whole, that is what follows ``actual_`` or a part of a path, with a word in it.
+        """
+        if name in self._exact:
+            return {self._exact[name]}, self._number_in(tokens(name))
+        for tail in self._tails(name):
+            own, whole = tokens(tail), tail == name
+            found = self._worded.get(own, set()) | (self._bare.get(own, set()) if whole else set())
+            number = self._number_in(own)
+            if found or (number and (number.worded or whole)):
+                return found, number
+        return set(), None
+
+    def _tails(self, name: str) -> Iterator[str]:
+        """Yield a measured name, and its ends after each ``/``, ``.`` and ``actual_``, the longest first."""
+        for start in (0, *(match.end() for match in re.finditer(r"[/.]", name))):
+            if self._not_measured.search(name[:start].lower()):
+                return
+            yield (tail := name[start:])
+            if tail.lower().startswith("actual_"):
+                yield tail[len("actual_") :]
+
+    def _number_in(self, name: Tokens) -> Number | None:
+        """Return the number in ``q_2``, ``vel[2]``, ``joint2``, ``joint_2.velocity``, ``J2 torque``; ``q`` for one."""
+        if name in self._words and len(self.coordinates.names(self._words[name])) == 1:
+            return Number(self._words[name], 0, of_joint=False, worded=False)
+        at = [k for k, token in enumerate(name) if token.isdecimal()]
+        if len(at) != 1:
+            return None
+        before, number, after = name[: at[0]], int(name[at[0]]), name[at[0] + 1 :]
+        if before == ("joint",) and not after:
+            return Number("q", number, of_joint=True, worded=False)  # any other letter and a number may be anything
+        for joint, (word, x) in product(((), *JOINT), self._words.items()):
+            if (before, after) in ((joint + word, ()), (word + joint, ()), (joint or ("",), word)):
+                return Number(x, number, of_joint=bool(joint))
+        return None

@@ -13,6 +13,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from kinetree.errors import ArgumentError, listed, warn_user
+from kinetree.logs.samples import Samples
 from kinetree.robot import Robot
 from kinetree.validation import Array
 
@@ -145,44 +146,51 @@ def of_joints(names: Iterable[str], there: Iterable[Any], text: str, **figures: 
         yield Found(text.format(listed(joints)), joints, figures)
 
 
-SLOW = 0.5
-"""Samples so far apart (s) tell no motion; milliseconds, taken as seconds, are further apart."""
+SLOW = 0.5  # samples so far apart (s) tell no motion; milliseconds, taken as seconds, are further apart
+
+SMALL = 1.0
+"""The most by which a joint turns from one sample to the next beside a leap, and a leap differs from a turn (rad)."""
+
+MISSED = 1.5  # steps in time that are so many times the median, or more, are where samples are missing
 
 SATURATED = 0.02
 """The part of the samples at the greatest or the least force, from which on a sensor seems to be at its end."""
 
-CONSTANT = 1e-9
-"""Forces that change by less than this part of their size do so by the rounding of filters."""
+CONSTANT = 1e-9  # forces that change by less than this part of their size do so by the rounding of filters
 
 BESIDE = 8.0
 """How many times as often as any of the five values next to it: quantised forces rest at each value for a while."""
 
-REPEATED = 4
-"""How often a force that is not quantised has one value at most."""
+REPEATED = 4  # how often a force that is not quantised has one value at most
 
 
-class Recorded(NamedTuple):
-    """A recording at the joints: times (n,) or None, configurations (n, nq), forces (n, nv)."""
-
-    robot: Robot
-    t: Array | None
-    q: Array
-    tau: Array
-
-
-def time_unit(seen: Recorded) -> Iterator[Found]:
+def time_unit(seen: tuple[Robot, Samples]) -> Iterator[Found]:
     """Yield that samples are too far apart for seconds."""
-    if seen.t is not None and len(seen.t) > 1 and (step := float(np.median(np.diff(seen.t)))) > SLOW:
+    t = seen[1].t
+    if t is not None and len(t) > 1 and (step := float(np.median(np.diff(t)))) > SLOW:
         yield Found(f"samples are {step:g} s apart: is the time in seconds?", (), {"step_s": step})
 
 
-def saturated(seen: Recorded) -> Iterator[Found]:
+def saturated(seen: tuple[Robot, Samples]) -> Iterator[Found]:
     """Yield which forces are often the same at an end, while the robot moves."""
-    moves = np.append(np.diff(seen.q, axis=0).any(axis=1), True)
-    tau = seen.tau[moves]
-    parts = np.array([_at_an_end(x) for x in tau.T])
+    robot, motion = seen
+    moves = np.append(np.diff(motion.q, axis=0).any(axis=1), True)
+    parts = np.array([_at_an_end(x) for x in motion.tau[moves].T])
     text = "the forces of {} stay at their greatest or least value: is a sensor at its end?"
-    yield from of_joints(seen.robot.v_names, parts > SATURATED, text, part_of_samples=float(parts.max(initial=0.0)))
+    yield from of_joints(robot.v_names, parts > SATURATED, text, part_of_samples=float(parts.max(initial=0.0)))
+
+
+def wrapped(seen: tuple[Robot, Samples]) -> Iterator[Found]:
+    """Yield which positions leap by a turn from one sample to the next, and not before and after."""
+    robot, motion = seen
+    steps, turn = np.abs(np.diff(motion.q, axis=0)), 2.0 * np.pi
+    calm = np.pad(steps < SMALL, ((1, 1), (0, 0)), constant_values=True)
+    leaps = (np.abs(steps - turn) < SMALL) & calm[:-2] & calm[2:]
+    if motion.t is not None and len(motion.t) > 1:
+        times = np.diff(motion.t)
+        leaps &= (times < MISSED * np.median(times, axis=0))[:, None]
+    text = "the positions of {} leap by a turn: unwrap them, numpy.unwrap(q, axis=0)"
+    yield from of_joints(robot.q_names, leaps.any(axis=0), text, leaps=int(leaps.sum()))
 
 
 def _at_an_end(x: Array) -> float:
@@ -198,9 +206,10 @@ def _at_an_end(x: Array) -> float:
 RECORDING_CHECKS = (
     Check("time_unit", "error", ("recording",), time_unit),
     Check("saturated", "error", ("recording",), saturated),
+    Check("wrapped", "error", ("recording",), wrapped),
 )
 
 
-def check_recording(seen: Recorded) -> Findings:
-    """Return the findings of the checks of a recording."""
-    return made(RECORDING_CHECKS, "recording", seen)
+def check_recording(robot: Robot, motion: Samples) -> Findings:
+    """Return the findings of the checks of a motion as it was recorded."""
+    return made(RECORDING_CHECKS, "recording", (robot, motion))

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from kinetree.errors import ArgumentError, warn_user
-from kinetree.logs.findings import LogWarning, Recorded, check_recording
+from kinetree.logs.findings import MISSED, LogWarning, check_recording
 from kinetree.logs.local_fit import DEGREE, chosen_cutoff, far_out, fit_weights, fitted, stretches
-from kinetree.logs.samples import Cutoff, Filter, Samples, measured, of_joints
-from kinetree.logs.sensors import Block
+from kinetree.logs.samples import Cutoff, Filter, Samples, cut, measured, of_joints
 from kinetree.options import given
 from kinetree.signatures import friendly_call_errors
 from kinetree.validation import Array, real_array
@@ -25,129 +26,137 @@ HALF_WINDOW = 0.78
 
 Schafer, "What is a Savitzky–Golay filter?", 2011, has ``(degree + 1) / (3.2 m − 4.6)`` in units of half the rate."""
 
-MISSED = 1.5
-"""Steps in time that are so many times the median, or more, are where samples are missing."""
-
-TINY = 1e-6
-"""Times that differ by such a part of a step are the same."""
+TINY = 1e-6  # times that differ by such a part of a step are the same
 
 HIGH = "accelerations are mostly noise there; a lower cutoff is better, or more samples a second"
 """What is wrong with cut-offs above half of Nyquist's frequency."""
 
+Arrays = tuple[Array, ...]
+"""Times (n,), configurations (n, nq), and what is smoothed like these (n, m): forces, directions, wrenches."""
 
-class Preparation:
-    """How `prepare` makes samples of the parts of a motion one after the other, as of the whole.
 
-    What a part has at its end is kept for the next. The first says the cut-off `frequency`, the `rate` of samples (Hz),
-    how many are in the `window` of a fit, and which one is in the middle of the next; outliers are told within a part.
+def of_robot(robot: Robot, chosen: Filter) -> tuple[Array | None, Array | None]:
+    """Return the distances of presliding and the speeds of standing of each entry of v, where they are given."""
+    both = ("presliding", chosen.presliding), ("standing", chosen.standing)
+    presliding, standing = (None if x is None else of_joints(robot, name, x) for name, x in both)
+    return presliding, standing
+
+
+def smoothed(robot: Robot, blocks: Iterable[Samples], chosen: Filter) -> Iterator[Samples]:
+    """Yield the samples of consecutive blocks of a motion, as of the whole; as they are if nothing is to be smoothed.
+
+    What a block has at its end is kept for the next. The first one tells the cut-off; outliers are told within each.
+    """
+    presliding, standing = of_robot(robot, chosen)
+    fit: LocalFit | None = None
+    kept, first, rests = Arrays(), 0, list[bool]()
+    q_last = z = None
+    for block in blocks:
+        if block.v is not None and block.a is not None and not chosen.smooths:
+            rests.append(False)
+            yield block._replace(smoothing=chosen.smoothing)
+            continue
+        if block.t is None:
+            raise ArgumentError("the motion has no times: it cannot be filtered")
+        if chosen.outliers is not None:
+            path = np.vstack([np.zeros(robot.nv), np.cumsum(robot.difference(block.q[:-1], block.q[1:]), axis=0)])
+            block = cut(block, ~far_out(np.hstack([path, measured(block.tau)]), chosen.outliers))
+        others = [block.tau]
+        if presliding is not None:  # from where the block before has left them
+            path = block.q if q_last is None else np.vstack([q_last, block.q])
+            slides = sliding_direction(robot, path, presliding, z)[-len(block.q) :]
+            q_last, z = block.q[-1], slides[-1]
+            others.append(slides)
+        if block.f_ext is not None:
+            others.append(block.f_ext.reshape(len(block.q), -1))
+        arrays: Arrays = (block.t, block.q, np.hstack(others))
+        arrays = tuple(map(np.concatenate, zip(kept, arrays, strict=True))) if kept else arrays
+        if fit is None and len(arrays[0]) < 2:
+            kept = arrays
+            continue
+        if fit is None:
+            fit = LocalFit.of(robot, chosen, *arrays[:2])
+            first = fit.reach
+        samples, kept, first = fit(arrays, first)
+        if samples is not None:
+            still = None if standing is None else np.abs(samples.v) <= standing
+            rests.append(still is not None and bool(still.all()))
+            yield samples._replace(standing=still)
+    if not rests:
+        if fit is None:
+            raise ArgumentError("t must be two times and more")
+        needed = f"a cut-off of {fit.cutoff.frequency:.3g} Hz needs {2 * fit.reach + 1} samples without a gap"
+        raise ArgumentError(f"{needed}: give more samples or a higher cutoff")
+    if all(rests):
+        raise ArgumentError("at every sample every joint is slower than standing: give a lower speed")
+
+
+@dataclass(frozen=True)
+class LocalFit:
+    """The filter of a motion: its cut-off, the first time, how many samples are in a fit, and from one to the next.
+
+    Directions of sliding are the signs of velocities, which change around `smoothing`; None if they are given.
     """
 
-    def __init__(self, robot: Robot, chosen: Filter) -> None:
+    robot: Robot
+    cutoff: Cutoff
+    origin: float
+    window: int
+    every: int
+    smoothing: float | None
+
+    @classmethod
+    def of(cls, robot: Robot, chosen: Filter, t: Array, q: Array) -> LocalFit:
+        """Return the filter for a motion that begins so."""
+        frequency, steps = chosen.cutoff or chosen_cutoff(robot, t, q), np.diff(t)
+        step = float(f"{steps[steps < MISSED * np.median(steps)].mean():.6g}")  # of a part as of the whole
+        window = 2 * max(DEGREE // 2 + 1, round(HALF_WINDOW / (frequency * step))) + 1
+        every = chosen.decimate or max(1, int(0.5 / (frequency * step)))
         slow = robot.model.friction.smoothing if chosen.smoothing is None else chosen.smoothing
-        self._smoothing = slow if chosen.presliding is None else None
-        self._robot, self._chosen = robot, chosen
-        self._presliding, self._standing = (
-            None if x is None else of_joints(robot, name, x)
-            for name, x in (("presliding", chosen.presliding), ("standing", chosen.standing))
-        )
-        self.frequency = chosen.cutoff or 0.0
-        self.rate = self._origin = 0.0
-        self.window = self.every = 0
-        self._kept: tuple[Array, ...] | None = None
-        self._offset = 0
-        self._slides: tuple[Array | None, Array | None] = None, None
-
-    def part(self, block: Block) -> Samples | None:
-        """Return samples of the next block of a motion, as it is if nothing is to be smoothed; None for too few."""
-        robot, nv, q, tau, f_ext = self._robot, self._robot.nv, block.q, block.tau, block.f_ext
-        if block.v is not None and block.a is not None and not self._chosen.smooths:
-            return Samples(q, block.v, block.a, tau, f_ext, t=block.t, smoothing=self._chosen.smoothing)
-        if (t := block.t) is None:
-            raise ArgumentError("the motion has no times: it cannot be filtered")
-        if self._chosen.outliers is not None:
-            path = np.vstack([np.zeros(nv), np.cumsum(robot.difference(q[:-1], q[1:]), axis=0)])
-            kept = ~far_out(np.hstack([path, measured(tau)]), self._chosen.outliers)
-            t, q, tau, f_ext = t[kept], q[kept], tau[kept], None if f_ext is None else f_ext[kept]
-        others = [tau]
-        if self._presliding is not None:
-            others.append(self._sliding(q))
-        if f_ext is not None:
-            others.append(f_ext.reshape(len(t), -1))
-        arrays: tuple[Array, ...] = t, q, np.hstack(others)
-        if self._kept is not None:
-            arrays = tuple(np.concatenate(x) for x in zip(self._kept, arrays, strict=True))
-        if not self.window:
-            if len(arrays[0]) < 2:
-                self._kept = arrays
-                return None
-            self._choose(*arrays[:2])
-        return self._samples(arrays)
-
-    def _choose(self, t: Array, q: Array) -> None:
-        self.frequency = self.frequency or chosen_cutoff(self._robot, t, q)
-        steps = np.diff(t)
-        usual = steps[steps < MISSED * np.median(steps)].mean()
-        step = float(f"{usual:.6g}")  # of a part as of the whole, whatever rounding does
-        self.rate, self._origin = 1.0 / step, float(t[0])
-        self.window = 2 * max(DEGREE // 2 + 1, round(HALF_WINDOW / (self.frequency * step))) + 1
-        self.every, self._offset = self._chosen.decimate or max(1, int(0.5 / (self.frequency * step))), self.reach
-        if (cutoff := Cutoff(self.frequency, self.rate)).high:
+        if (cutoff := Cutoff(frequency, 1.0 / step)).high:
             warn_user(f"the cut-off is {cutoff}: {HIGH}", LogWarning)
-
-    def _sliding(self, q: Array) -> Array:
-        """Return the directions of sliding, from where the part before has left them."""
-        last, z = self._slides
-        path = np.vstack([q[:1] if last is None else last, q])
-        slides = sliding_direction(self._robot, path, self._presliding, z)[1:]  # type: ignore[arg-type]
-        self._slides = q[-1], slides[-1]
-        return slides
-
-    def _samples(self, arrays: tuple[Array, ...]) -> Samples | None:
-        """Return samples where there is a whole window, None for none; keep what the next part needs."""
-        robot, nv, half, reach = self._robot, self._robot.nv, self.window // 2, self.reach
-        found: list[tuple[Array, ...]] = []
-        for start, stop in stretches(arrays[0]):
-            t, q, others = own = tuple(x[start:stop] for x in arrays)
-            first = self._offset if start == 0 else reach
-            centres = np.arange(first, len(t) - reach, self.every)
-            if len(centres):
-                if self._smoothing is not None:
-                    others = self._with_signs(own, self._smoothing)
-                moved, v, a, rest = fitted(t, q, robot.difference, centres, centres - half, self.window, others=others)
-                found.append((t[centres], robot.integrate(q[centres], moved), v, a, rest))
-                first = int(centres[-1]) + self.every
-            keep = max(0, min(first - reach, len(t) - 1))
-            self._kept, self._offset = tuple(x[keep:] for x in own), first - keep
-        if not found:
-            return None
-        t, q, v, a, rest = (np.concatenate(x) for x in zip(*found, strict=True))
-        tau, directions, wrench = np.split(rest, [nv, 2 * nv], axis=1)
-        return Samples(
-            *(q, v, a, tau),
-            wrench.reshape(-1, robot.nb, 6) if wrench.size else None,
-            direction=directions,
-            t=t,
-            standing=None if self._standing is None else np.abs(v) <= self._standing,
-            smoothing=self._smoothing,
-            cutoff=Cutoff(self.frequency, self.rate),
-        )
+        return cls(robot, cutoff, float(t[0]), window, every, slow if chosen.presliding is None else None)
 
     @property
     def reach(self) -> int:
         """How many recorded samples a fit needs to either side: directions from velocities a window around each."""
         half = self.window // 2
-        return half if self._smoothing is None else 2 * half + half // 8 + 2  # samples may be nearer than usual
+        return half if self.smoothing is None else 2 * half + half // 8 + 2  # samples may be nearer than usual
 
-    def _with_signs(self, arrays: tuple[Array, ...], smoothing: float) -> Array:
+    def __call__(self, arrays: Arrays, first: int) -> tuple[Samples | None, Arrays, int]:
+        """Return samples from the first on, None without a whole window; what the next part needs, and its first."""
+        robot, nv, half, reach = self.robot, self.robot.nv, self.window // 2, self.reach
+        found: list[Arrays] = []
+        kept, after = arrays, first
+        for start, stop in stretches(arrays[0]):
+            t, q, others = own = tuple(x[start:stop] for x in arrays)
+            after = first if start == 0 else reach
+            centres = np.arange(after, len(t) - reach, self.every)
+            if len(centres):
+                others = others if self.smoothing is None else self._with_signs(own, self.smoothing)
+                moved, v, a, rest = fitted(t, q, robot.difference, centres, centres - half, self.window, others=others)
+                found.append((t[centres], robot.integrate(q[centres], moved), v, a, rest))
+                after = int(centres[-1]) + self.every
+            keep = max(0, min(after - reach, len(t) - 1))
+            kept, after = tuple(x[keep:] for x in own), after - keep
+        if not found:
+            return None, kept, after
+        t, q, v, a, rest = map(np.concatenate, zip(*found, strict=True))
+        tau, directions, wrench = np.split(rest, [nv, 2 * nv], axis=1)
+        f_ext = wrench.reshape(-1, robot.nb, 6) if wrench.size else None
+        choices = {"smoothing": self.smoothing, "cutoff": self.cutoff}
+        return Samples(q, v, a, tau, f_ext, directions, t, **choices), kept, after
+
+    def _with_signs(self, arrays: Arrays, smoothing: float) -> Array:
         """Return the rest with the signs of filtered velocities after the forces; no fit needs those at the ends."""
-        (t, q, others), nv, half = arrays, self._robot.nv, self.window // 2
-        weights = fit_weights(np.arange(-half, half + 1)[None] / (2.0 * half), DEGREE)[1][0, ::-1]
-        step, origin = 1.0 / self.rate, self._origin
+        (t, q, others), nv, half = arrays, self.robot.nv, self.window // 2
+        weights = fit_weights(np.arange(-half, half + 1)[None] / (2.0 * half))[1][0, ::-1]
+        step, origin = 1.0 / self.cutoff.rate, self.origin
         even = origin + step * np.arange(np.ceil((t[0] - origin) / step - TINY), (t[-1] - origin) / step + TINY)
         same = len(even) == len(t) and np.abs(even - t).max() < TINY * step
         out = np.hstack([others[:, :nv], np.empty_like(others[:, :nv]), others[:, nv:]])
         path = np.zeros(len(t))
-        for k, moved in enumerate(self._robot.difference(q[:-1], q[1:]).T):
+        for k, moved in enumerate(self.robot.difference(q[:-1], q[1:]).T):
             np.cumsum(moved, out=path[1:])
             speed = np.convolve(path if same else np.interp(even, t, path), weights, "valid") / (2.0 * half * step)
             v = np.pad(speed, half, mode="edge") if same else np.interp(t, even[half : len(even) - half], speed)
@@ -252,29 +261,6 @@ def prepare(
     >>> samples.v.shape
     (34, 6)
     """
-    block = _block(robot, t, q, tau, f_ext)
-    check_recording(Recorded(robot, block.t, block.q, block.tau)).enforce(check=check)
-    return filtered(robot, block, given("filter", filter, Filter))
-
-
-def filtered(robot: Robot, block: Block, chosen: Filter) -> Samples:
-    """Return the samples of a whole motion."""
-    way = Preparation(robot, chosen)
-    samples = way.part(block)
-    if samples is None and not way.window:
-        raise ArgumentError("t must be two times and more")
-    if samples is None:
-        raise ArgumentError(
-            f"a cut-off of {way.frequency:.3g} Hz needs {2 * way.reach + 1} samples without a gap: give more "
-            "samples or a higher cutoff"
-        )
-    if samples.standing is not None and np.all(samples.standing):
-        raise ArgumentError("at every sample every joint is slower than standing: give a lower speed")
-    return samples
-
-
-def _block(robot: Robot, t: ArrayLike, q: ArrayLike, tau: ArrayLike, f_ext: ArrayLike | None) -> Block:
-    """Return times, configurations, forces and wrenches, checked."""
     times = real_array("t", t, None, batch=False)
     position = real_array("q", q, len(times), robot.nq, batch=False)
     force = real_array("tau", tau, len(times), robot.nv, batch=False)
@@ -282,11 +268,13 @@ def _block(robot: Robot, t: ArrayLike, q: ArrayLike, tau: ArrayLike, f_ext: Arra
     for name, x in (("t", times), ("q", position), ("tau", measured(force)), ("f_ext", wrench)):
         for at in np.argwhere(~np.isfinite(x))[:1] if x is not None else ():
             raise ArgumentError(f"{name} holds a number that is not finite, first at sample {at[0]}")
-    back = np.flatnonzero(np.diff(times) <= 0.0)
-    if len(back):
+    if len(back := np.flatnonzero(np.diff(times) <= 0.0)):
         k = int(back[0])
         raise ArgumentError(
             f"t must increase: it goes from {times[k]:.9g} s to {times[k + 1]:.9g} s at sample {k + 1}, and so at "
             f"{len(back)} of {len(times)} samples: sort them, or leave repeated ones out"
         )
-    return Block(times, position, None, None, force, wrench)
+    motion = Samples(position, None, None, force, wrench, t=times)
+    check_recording(robot, motion).enforce(check=check)
+    (samples,) = smoothed(robot, [motion], given("filter", filter, Filter))
+    return samples

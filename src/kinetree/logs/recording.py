@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from copy import copy
 from dataclasses import dataclass
 from os import PathLike, fspath
 from pathlib import Path
@@ -13,18 +13,19 @@ import numpy as np
 
 from kinetree.errors import AbsentError, ArgumentError, FormatError
 from kinetree.logs.codecs import open_log
-from kinetree.logs.columns import some
-from kinetree.logs.findings import Findings, Recorded, check_recording
+from kinetree.logs.columns import FORCES, some
+from kinetree.logs.findings import Findings, check_recording
 from kinetree.logs.local_fit import gaps
-from kinetree.logs.preparation import Preparation, filtered
-from kinetree.logs.samples import Filter, Samples
-from kinetree.logs.sensors import AtJoints, Block, Sensors
+from kinetree.logs.preparation import of_robot, smoothed
+from kinetree.logs.samples import Filter, Samples, cut, joined
+from kinetree.logs.sensors import Sensors, at_joints
 from kinetree.options import given
 from kinetree.robot import Robot
 from kinetree.signatures import friendly_call_errors
 from kinetree.validation import Array
 
 REMEDY = "; Sensors(skip_missing=True), or --skip-missing, leaves such rows out"
+FIELDS = ("t", "q", "v", "a", "tau", "f_ext")
 
 
 class Recording:
@@ -40,7 +41,7 @@ class Recording:
     name : str
         The file.
     t, q, v, a, tau, f_ext : arrays or None
-        Of a whole recording, as a block has them: see `kinetree.logs.sensors.Block`.
+        Of a whole recording, as `Samples` have them: None for what the file has not.
     notes : tuple of str
         What was left out, and what is to be known; complete after a pass.
     progress : float
@@ -60,82 +61,75 @@ class Recording:
             raise ArgumentError(
                 f"a log is read by its path and the robot; {type(robot).__name__} was given for the robot"
             )
-        self.robot, self.name, self.notes, self.progress = robot, name, (), 0.0
-        self._sensors, self._rows, self._whole = sensors, rows, None
-        self._at_joints = AtJoints(robot, sensors, name)
-
-    notes: tuple[str, ...]
-    _whole: Block | None
+        for frame in map(robot.frame, sensors.called):
+            if frame.body is None:
+                raise ArgumentError(f"{frame.name!r} does not move: a wrench on it makes no difference")
+        self.robot, self.name, self.progress = robot, name, 0.0
+        self.notes: tuple[str, ...] = ()
+        self._whole: Samples | None = None
+        self._sensors, self._rows = sensors, rows
 
     def __getattr__(self, name: str) -> Any:
         if name == "samples":
             raise AttributeError("a Recording has no samples(cutoff=…): write log.filtered(kinetree.Filter(cutoff=…))")
-        if name not in Block._fields:
+        if name not in FIELDS:
             raise AttributeError(f"'Recording' object has no attribute {name!r}")
         if self._whole is None:
             raise AbsentError(f"{self.name} is read block by block, each of which has {name}; read as a whole it has")
         return getattr(self._whole, name)
 
-    def __iter__(self) -> Iterator[Block]:
+    def __iter__(self) -> Iterator[Samples]:
         """Yield its blocks, of so many samples as were asked for."""
         if self._whole is not None:
             yield self._whole
             return
-        kept: list[Block] = []
-        rows = self._rows or 1
+        rows, kept, count = self._rows or 1, list[Samples](), 0
         for block in self._read():
-            for start in range(0, len(block.q), rows):
-                kept.append(cut(block, slice(start, start + rows)))
-                if sum(len(x.q) for x in kept) >= rows:
-                    yield joined(kept)
-                    kept = []
-        if kept:
+            kept, count = [*kept, block], count + len(block.q)
+            if count >= rows:
+                whole, rest = joined(kept), count - count % rows
+                yield from (cut(whole, slice(first, first + rows)) for first in range(0, rest, rows))
+                kept, count = [cut(whole, slice(rest, None))], count - rest
+        if count:
             yield joined(kept)
 
     def whole(self, show: Callable[[float], object] | None = None) -> Recording:
         """Return it as a whole; what shows is told which part of the file has been read."""
-        parts = []
-        for block in self._read():
+        parts, log = [], copy(self)
+        for block in log._read():
             parts.append(block)
             if show is not None:
-                show(self.progress)
-        log = Recording(self.name, self.robot, self._sensors, None)
-        log._whole, log.progress, log.notes = joined(parts), 1.0, self.notes
+                show(log.progress)
+        log._whole, log.progress = joined(parts), 1.0
         if log.t is not None and (holes := gaps(log.t)):
             listed = some([f"{log.t[k - 1]:g} s to {log.t[k]:g} s" for k in holes], 3)
             log.notes += (f"gaps in time, across which nothing is fitted: {listed}",)
         return log
 
-    def _read(self) -> Iterator[Block]:
-        """Yield the file's blocks, in which time goes on."""
+    def _read(self) -> Iterator[Samples]:
+        """Yield the file's blocks, in which time goes on: samples with the time of the one before are left out."""
         last, left_out, self.progress = -np.inf, 0, 0.0
         with open_log(Path(self.name), self.robot, self._sensors) as file:
-            for arrays in file.blocks(skip_missing=self._sensors.skip_missing, remedy=REMEDY):
-                made = self._at_joints(arrays)
-                block = self._in_time(made, last)
-                left_out += len(made.q) - len(block.q)
+            blocks = file.blocks(missing="left out" if self._sensors.skip_missing else "refused", remedy=REMEDY)
+            for block in at_joints(self.robot, self._sensors, self.name, blocks):
                 self.progress = file.progress
+                if (t := block.t) is not None:
+                    steps = np.diff(t, prepend=last)
+                    for k in np.flatnonzero(steps < 0.0)[:1]:
+                        raise FormatError(
+                            f"{self.name}: time goes back from {t[k] - steps[k]:g} s to {t[k]:g} s at sample {k}: are "
+                            "these several motions? Give them in a file each"
+                        )
+                    last, again = float(t[-1]), steps == 0.0
+                    if again.any():
+                        block, left_out = cut(block, ~again), left_out + int(again.sum())
                 if len(block.q):
-                    last = last if block.t is None else float(block.t[-1])
                     yield block
             self.notes = tuple(file.notes)
-            forces = {"tau", "current"} & file.layout.groups.keys()
-        if not forces:
-            self.notes += ("no joint forces: only the equations of the base tell",)
+            if file.layout.groups.keys().isdisjoint(FORCES):
+                self.notes += ("no joint forces: only the equations of the base tell",)
         if left_out:
             self.notes += (f"{left_out} samples with the time of the one before are left out",)
-
-    def _in_time(self, block: Block, before: float) -> Block:
-        """Return a block whose times increase: samples with the time of the one before are left out."""
-        if block.t is None:
-            return block
-        steps = np.diff(block.t, prepend=before)
-        for k in np.flatnonzero(steps < 0.0)[:1]:
-            raise FormatError(
-                f"{self.name}: time goes back from {block.t[k] - steps[k]:g} s to {block.t[k]:g} s at sample {k}: are "
-                "these several motions? Give them in a file each"
-            )
-        return block if (kept := steps > 0.0).all() else cut(block, kept)
 
     @friendly_call_errors
     def filtered(self, filter: Filter | None = None, *, check: bool = True) -> Any:
@@ -168,22 +162,19 @@ class Recording:
             If they have to be made and there are no times, the recording seems to be wrong (with `check`), or as
             `prepare` raises it.
         """
-        chosen = given("filter", filter, Filter)
+        stream = Filtered(self, given("filter", filter, Filter), check)
         if self._whole is None:
-            Preparation(self.robot, chosen)  # a filter that does not fit is known before anything is read
-            return Filtered(self, chosen, check)
-        self.diagnose().enforce(name=self.name, check=check)
-        with _named(self.name):
-            return filtered(self.robot, self._whole, chosen)
+            return stream
+        (samples,) = stream
+        return samples
 
     def diagnose(self) -> Findings:
-        """Return faults that a motion seems to have as it was recorded: sensors at their end, times in other units.
+        """Return faults that a motion has as it was recorded: sensors at their end, wrapped angles, times in ms.
 
         Of a recording in blocks, the first is looked at. `kinetree.identification.diagnose` finds the rest in samples,
         which do not show this.
         """
-        first = next(iter(self))
-        return check_recording(Recorded(self.robot, first.t, first.q, first.tau))
+        return check_recording(self.robot, next(iter(self)))
 
     def __len__(self) -> int:
         if self._whole is None:
@@ -216,36 +207,17 @@ class Filtered:
     filter: Filter
     check: bool = True
 
+    def __post_init__(self) -> None:
+        of_robot(self.recording.robot, self.filter)  # a filter that does not fit is known before anything is read
+
     def __iter__(self) -> Iterator[Samples]:
         """Yield the samples of the blocks."""
         log = self.recording
         log.diagnose().enforce(name=log.name, check=self.check)
-        way = Preparation(log.robot, self.filter)
-        for block in log:
-            with _named(log.name):
-                made = way.part(block)
-            if made is not None and len(np.asarray(made.q)):
-                yield made
-
-
-@contextmanager
-def _named(name: str) -> Iterator[None]:
-    """Have errors begin with the name of a file."""
-    try:
-        yield
-    except ArgumentError as error:
-        raise ArgumentError(f"{name}: {error}") from None
-
-
-def joined(blocks: Sequence[Block]) -> Block:
-    """Return blocks of one motion as one."""
-    arrays = zip(*blocks, strict=True)
-    return Block(*(None if parts[0] is None else np.concatenate(parts) for parts in arrays))  # type: ignore[arg-type]
-
-
-def cut(block: Block, kept: Any) -> Block:
-    """Return some samples of a block."""
-    return Block(*(None if x is None else x[kept] for x in block))  # type: ignore[arg-type]
+        try:
+            yield from smoothed(log.robot, log, self.filter)
+        except ArgumentError as error:
+            raise ArgumentError(f"{log.name}: {error}") from None
 
 
 @friendly_call_errors

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
-from functools import partial
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,10 +18,10 @@ from kinetree.functions import model_inputs
 from kinetree.functions.model_inputs import ModelInput
 from kinetree.integrators import StopReason
 from kinetree.logs.codecs.csv import Csv
-from kinetree.logs.codecs.npz import Npz
+from kinetree.logs.codecs.npz import LABELS, Npz
 from kinetree.logs.codecs.parquet import NOT_OURS, Parquet, check_installed
 from kinetree.logs.codecs.table import BESIDE, Table, in_blocks
-from kinetree.logs.columns import SAVED, Coordinates
+from kinetree.logs.columns import SAVED, Coordinates, some
 from kinetree.motions.states import Happened
 from kinetree.motions.trajectory import Trajectory
 from kinetree.output import check_output, whole_file
@@ -35,10 +34,12 @@ if TYPE_CHECKING:
 Read = dict[str, Any]
 """What a file holds: t, q, v, a, tau, f as arrays, or some of these, and what is not a column."""
 
-_OF_JOINTS = (model_inputs.joint_damping, model_inputs.joint_friction, model_inputs.joint_armature)
-INPUTS = {x.kind: x for x in (model_inputs.gravity, *_OF_JOINTS)}
-AT_FRAMES = {"inertia": model_inputs.body_inertia, "payload": model_inputs.payload}
-"""The numbers of a robot by their kinds."""
+_AT = {"inertia": model_inputs.body_inertia("…"), "payload": model_inputs.payload("…")}
+_OF_ROBOT = (model_inputs.gravity, model_inputs.joint_damping, model_inputs.joint_friction, model_inputs.joint_armature)
+INPUTS = {x.kind: x for x in _OF_ROBOT} | _AT  # the numbers of a robot by their kinds
+
+EVENTS = ("event_times", "event_names", "event_robots", "event_q", "event_v")
+GIVEN = ("input_names", "input_kinds", "input_frames")
 
 FORMATS: dict[str, type[Table]] = {".npz": Npz, ".csv": Csv, ".parquet": Parquet}
 
@@ -67,7 +68,7 @@ def save(self: Trajectory, path: str | PathLike[str]) -> None:
     name = fspath(path)
     check_output(name, None, tuple(FORMATS))
     suffix = Path(name).suffix.lower()
-    coordinates, lead = Coordinates(self.robot.q_names, self.robot.v_names), self.batch_shape
+    coordinates, lead = Coordinates.of(self.robot), self.batch_shape
     arrays = {"t": self.t, **{x: getattr(self, x) for x in self.recorded if x != "f" or suffix == ".npz"}}
     names, extra = {x: coordinates.columns(x) for x in arrays}, packed(self)
     if suffix == ".npz":
@@ -122,12 +123,12 @@ def load(path: str | PathLike[str], robot: Robot | Mechanism) -> Trajectory:
     robot = getattr(robot, "tree", robot)
     if not isinstance(robot, Robot):
         raise ArgumentError(f"load takes the path and the robot; {type(robot).__name__} was given for the robot")
-    name, coordinates = fspath(path), Coordinates(robot.q_names, robot.v_names)
+    name, coordinates = fspath(path), Coordinates.of(robot)
     suffix = Path(name).suffix.lower()
     if suffix not in FORMATS:
         raise ArgumentError(f"cannot tell the format of {name!r}: it must end in {', '.join(FORMATS)}")
     with FORMATS[suffix].open(Path(name)) as table:
-        read = table.saved(coordinates) if isinstance(table, Npz) else _columns(table, coordinates)
+        read = _arrays(table, coordinates) if isinstance(table, Npz) else _columns(table, coordinates)
     missing = [x for x in ("t", "q", "v") if x not in read]
     if missing:
         others = f"; columns that hold no numbers: {table.unread}" if table.unread else ""
@@ -156,7 +157,7 @@ def write_blocks(
 
 def labels(coordinates: Coordinates) -> dict[str, Any]:
     """Return the arrays by which an archive says whose motion it has."""
-    return {"q_names": np.array(coordinates.q), "v_names": np.array(coordinates.v)}
+    return dict(zip(LABELS, (coordinates.q, coordinates.v), strict=True))
 
 
 def _check_table(arrays: Mapping[str, Array], lead: tuple[int, ...]) -> None:
@@ -168,12 +169,19 @@ def _check_table(arrays: Mapping[str, Array], lead: tuple[int, ...]) -> None:
             raise ArgumentError(f"{x} holds a number that is not finite (NaN or inf), which a CSV cannot: save an .npz")
 
 
+def _arrays(table: Npz, coordinates: Coordinates) -> Read:
+    """Return the arrays of an archive, of any batch; `FormatError` if they are another robot's."""
+    for key, expected in labels(coordinates).items():
+        if (found := table.labels.get(key, expected)) != expected:
+            what = f"{key!r} are those of another robot: {some(found)}; expected {some(expected)}"
+            raise FormatError(f"{table.name}: {what}")
+    return table.arrays(("t", *SAVED, "f", *BESIDE))
+
+
 def _columns(table: Table, coordinates: Coordinates) -> Read:
     """Return the arrays of a table of columns, of a batch where its metadata say so."""
     table.understood(coordinates, SAVED)
-    parts = list(table.blocks() if isinstance(table, Csv) else table.numbers())
-    if not parts:
-        raise FormatError(f"{table.name}: there are no rows")
+    parts = list(table.blocks(missing="refused" if isinstance(table, Csv) else "kept"))
     arrays: Read = {x: np.concatenate([part[x] for part in parts]) for x in parts[0]}
     extra, rows = table.extra(), len(arrays["q"])
     shape = extra.pop("batch_shape", np.zeros(0, dtype=np.int64))
@@ -199,80 +207,70 @@ def packed(trajectory: Trajectory) -> dict[str, Any]:
     found: dict[str, Any] = {"stopped_at": trajectory.stopped_at}
     found["reasons"] = np.array(reasons, np.str_).reshape(trajectory.batch_shape)
     if events := [e for e in trajectory.events if isinstance(e, Happened)]:
-        columns = ("event_times", "event_names", "event_robots", "event_q", "event_v")
-        found |= zip(columns, zip(*events, strict=True), strict=True)
+        found |= zip(EVENTS, zip(*events, strict=True), strict=True)
     if counts := trajectory.counts:
         found |= {"count_names": list(counts), "counts": np.stack(list(counts.values()))}
     if given := trajectory.inputs:
         rows = max(x.shape[-2] for x in given.values())
         wide = [np.broadcast_to(x, (*trajectory.batch_shape, rows, x.shape[-1])) for x in given.values()]
-        texts = zip(*((x.name, x.kind, x.frame) for x in given), strict=True)
-        found |= zip(("input_names", "input_kinds", "input_frames"), texts, strict=True)
+        found |= zip(GIVEN, zip(*((x.name, x.kind, x.frame) for x in given), strict=True), strict=True)
         found["inputs"] = np.concatenate(wide, axis=-1)
     types = {str: np.str_, int: np.int64}
-    return {x: np.array(y, types.get(BESIDE[x].kind)) for x, y in found.items()}
+    return {x: np.array(y, types.get(BESIDE[x][1])) for x, y in found.items()}
 
 
 def unpacked(name: str, arrays: Mapping[str, Any], robot: Robot, lead: tuple[int, ...], samples: int) -> dict[str, Any]:
     """Return the arguments of `Trajectory` in these arrays of a file; `FormatError` where they are not such."""
-    found: dict[str, Any] = {x: arrays[x] for x in ("stopped_at",) if x in arrays}
     sizes = {"lead": lead, "robot": (len(lead),), "q": (robot.nq,), "v": (robot.nv,), "rows": (samples,)}
     for x, array in arrays.items():
-        sizes.setdefault(BESIDE[x].axes.split()[0], np.shape(np.atleast_1d(array))[:1])
-    of = partial(_checked, name, arrays, sizes)
+        sizes.setdefault(BESIDE[x][0].split()[0], np.shape(np.atleast_1d(array))[:1])
+
+    def of(*keys: str) -> Iterator[Any]:
+        for key in keys:
+            held, (axes, _, finite) = arrays.get(key), BESIDE[key]
+            shape = tuple(n for axis in axes.split() for n in sizes.get(axis, (0,)))
+            if held is None or held.shape != shape:
+                raise FormatError(f"{name}: {key!r} has shape {getattr(held, 'shape', None)}; {shape} is expected")
+            if finite and not np.isfinite(held).all():
+                raise FormatError(f"{name}: {key!r} holds a number that is not finite (NaN or inf)")
+            yield held
+
+    found: dict[str, Any] = {x: arrays[x] for x in ("stopped_at",) if x in arrays}
     if "reasons" in arrays:
         reasons = [StopReason.of(str(reason)) for reason in arrays["reasons"].ravel()]
         found["reasons"] = np.array(reasons, dtype=object).reshape(arrays["reasons"].shape)
     if "events" in sizes:
-        times, names, robots, q, v = (of(f"event_{x}") for x in ("times", "names", "robots", "q", "v"))
+        times, names, robots, q, v = of(*EVENTS)
         if (robots != np.floor(robots)).any() or not ((robots >= 0) & (robots < np.array(lead))).all():
             raise FormatError(f"{name}: 'event_robots' are no robots of a batch {lead}")
         events = zip(times.astype(float).tolist(), names.tolist(), robots.astype(int).tolist(), q, v, strict=True)
         found["events"] = tuple(Happened(t, x, tuple(at), *state) for t, x, at, *state in events)
     if "counts" in sizes:
-        found["counts"] = dict(zip(of("count_names").tolist(), of("counts"), strict=True))
+        names, counts = of("count_names", "counts")
+        found["counts"] = dict(zip(names.tolist(), counts, strict=True))
     if "given" in sizes or "inputs" in arrays:
-        found["inputs"] = _inputs(name, arrays, robot, sizes, of)
+        made = _inputs(name, robot, *(x.tolist() for x in of(*GIVEN)))
+        widths = [math.prod(x.port(robot.model).shape) for x in made]
+        sizes["values"] = (sum(widths),)
+        if np.shape(arrays.get("inputs", ()))[-2:-1] == (1,):
+            sizes["rows"] = (1,)
+        (values,) = of("inputs")
+        found["inputs"] = dict(
+            zip(made, np.split(values, np.cumsum(widths)[:-1], axis=-1), strict=False)
+        )  # of none, one
     return found
 
 
-def _inputs(
-    name: str,
-    arrays: Mapping[str, Any],
-    robot: Robot,
-    sizes: dict[str, tuple[int, ...]],
-    of: Callable[[str], Any],
-) -> dict[ModelInput, Any]:
+def _inputs(name: str, robot: Robot, names: list[str], kinds: list[str], frames: list[str]) -> list[ModelInput]:
     """Return the numbers of the robot that were given to a simulation."""
-    columns = [of(f"input_{x}").tolist() for x in ("names", "kinds", "frames")]
+    for kind, frame in zip(kinds, frames, strict=True):
+        if kind not in INPUTS or (kind in _AT) != bool(frame):
+            raise FormatError(f"{name}: 'input_kinds' holds {kind!r}; there are {', '.join(INPUTS)}")
+    if len({"q", "v", *names}) < 2 + len(names) or not all(map(str.isidentifier, names)):
+        raise FormatError(f"{name}: 'input_names' are no names of arguments, each another one: {names}")
+    made = [replace(INPUTS[kind], name=x, frame=at) for x, kind, at in zip(names, kinds, frames, strict=True)]
     try:
-        made = tuple(map(_input, *columns))
         model_inputs.check_inputs(robot.model, made)
     except (ArgumentError, ModelError) as error:
         raise FormatError(f"{name}: {error}") from None
-    if len({"q", "v", *columns[0]}) < 2 + len(made) or not all(map(str.isidentifier, columns[0])):
-        raise FormatError(f"{name}: 'input_names' are no names of arguments, each another one: {columns[0]}")
-    widths = [math.prod(x.port(robot.model).shape) for x in made]
-    sizes["values"] = (sum(widths),)
-    if np.shape(arrays.get("inputs", ()))[-2:-1] == (1,):
-        sizes["rows"] = (1,)
-    return dict(zip(made, np.split(of("inputs"), np.cumsum(widths)[:-1], axis=-1), strict=False))  # of none, one
-
-
-def _input(name: str, kind: str, frame: str) -> ModelInput:
-    if kind in AT_FRAMES:
-        return AT_FRAMES[kind](frame, name)
-    if kind not in INPUTS or frame:
-        raise ArgumentError(f"'input_kinds' holds {kind!r}; there are {', '.join((*INPUTS, *AT_FRAMES))}")
-    return replace(INPUTS[kind], name=name)
-
-
-def _checked(name: str, arrays: Mapping[str, Any], sizes: Mapping[str, tuple[int, ...]], key: str) -> Any:
-    """Return an array of a file; `FormatError` if there is none, or it is not what `BESIDE` says."""
-    held, about = arrays.get(key), BESIDE[key]
-    shape = tuple(n for axis in about.axes.split() for n in sizes.get(axis, (0,)))
-    if held is None or held.shape != shape:
-        raise FormatError(f"{name}: {key!r} has shape {getattr(held, 'shape', None)}; {shape} is expected")
-    if about.finite and about.kind is not str and not np.isfinite(held).all():
-        raise FormatError(f"{name}: {key!r} holds a number that is not finite (NaN or inf)")
-    return held
+    return made

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kinetree.errors import ArgumentError, here_called, unknown_name
+from kinetree.errors import ArgumentError, here_called, listed, unknown_name
 from kinetree.graph import Port
 from kinetree.runtime.options import Constant, Value
 from kinetree.runtime.spec import FunctionSpec, Variant
@@ -105,6 +105,20 @@ def ungrouped(
         return None  # a wrong call, if any
     value = given.pop(group.name)
     return args[:at], given if value is None else {**given, **group.given(spec.name, value)}
+
+
+def fixed(spec: FunctionSpec, options: Mapping[str, object]) -> dict[str, object]:
+    """Return options to fix, with those of a value in its place: no inputs, which go with each call."""
+    group = spec.group
+    if group is None:
+        return dict(options)
+    if inner := next((name for name in options if name in group.inner and name != group.name), None):
+        raise ArgumentError(f"{spec.name} has no option {inner!r}; {group.hint(inner)}")
+    value = options.get(group.name)
+    own = {} if value is None else group.given(spec.name, value) and group.split(value)
+    if inputs := [name for name in own if name not in group.options]:
+        raise ArgumentError(f"{spec.name}: bind fixes options; give {listed(inputs)} with each call")
+    return {name: x for name, x in options.items() if name != group.name} | dict(own)
 
 
 def _and(names: list[str]) -> str:

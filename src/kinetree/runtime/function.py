@@ -153,6 +153,10 @@ class Function(functools.partial[Any]):
         >>> J(robot.neutral()).shape
         (6, 7)
         """
+        return self._with_fixed(arguments.fixed(self.spec, options))
+
+    def _with_fixed(self, options: Mapping[str, object]) -> Function:
+        """Return the function with these options fixed, by the names that they have in the spec."""
         spec = self.spec.bind(options)
         key = tuple((o.name, o.default) for o in spec.options if o not in self.spec.options)
         if not key:

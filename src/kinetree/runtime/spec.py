@@ -318,4 +318,4 @@ class FunctionSpec:
 def _rebuild_bound(made_by: tuple[Any, ...], options: Mapping[str, object]) -> Any:
     """Return a function with options fixed, from a pickle."""
     make, arguments = made_by
-    return make(*arguments).bind(**options)
+    return make(*arguments)._with_fixed(options)

@@ -143,12 +143,12 @@ class Record(Kept):
             raise ArgumentError(f"every is {self.every}, and there are {steps} steps: none of them would be kept")
         return {name: n for name, n in known.items() if name in wanted}
 
-    def array(self, name: str, shape: tuple[int, ...]) -> Array:
-        """Return an array that takes a result: that of the caller's, if there is one."""
+    def array(self, name: str, shape: tuple[int, ...], flat: tuple[int, ...]) -> Array:
+        """Return an array that takes a result, one robot to a row: that of the caller's, if there is one."""
         array: Any = (self.out or {}).get(name)
         if array is None:
             try:
-                return np.empty(shape)
+                return np.empty(flat)
             except (MemoryError, ValueError):
                 raise ArgumentError(
                     f"{name} would be kept as an array of shape {shape}, of {8 * math.prod(shape)} bytes: there is no "
@@ -158,7 +158,7 @@ class Record(Kept):
         if not right or not array.flags.c_contiguous or not array.flags.writeable:
             shown = f"{array.dtype} of shape {array.shape}" if isinstance(array, np.ndarray) else repr(type(array))
             raise ArgumentError(f"out[{name!r}] is {shown}; a contiguous, writeable float64 array {shape} is needed")
-        result: Array = array
+        result: Array = array.reshape(flat)
         return result
 
 

@@ -103,6 +103,11 @@ def motion(
     unsolved = dict(s.plan.integrator.counts).get("unsolved")
     if stopped or (unsolved is not None and np.count_nonzero(carried["memory"][:, unsolved])):
         _warn(s, stopped_at, reasons, counts())
+    inputs = {}
+    for i in s.plan.inputs:  # with one row where they do not change
+        array = s.arrays[i.name]
+        at = np.minimum(np.arange(rows) * s.record.every, array.shape[1] - 1)
+        inputs[i] = (array if array.ndim == 2 else array[:, at]).reshape(*lead, -1, array.shape[-1]).copy()
     return Trajectory.of_arrays(
         s.tree,
         s.record_times[:rows],
@@ -111,17 +116,9 @@ def motion(
         reasons,
         events,
         counts,
-        {i: _at_records(s, i.name, rows) for i in s.plan.inputs},
+        inputs,
         _end(s, carried | left, s.times.of(done), not stopped),
     )
-
-
-def _at_records(s: Planned, name: str, rows: int) -> Array:
-    """Return the inputs in the states that are kept, with one row where they do not change."""
-    array = s.arrays[name]
-    if array.ndim == 3:
-        array = array[:, np.minimum(np.arange(rows) * s.record.every, array.shape[1] - 1)]
-    return array.reshape(*s.lead, -1, array.shape[-1]).copy()  # it may be the caller's
 
 
 def _counts(s: Planned, carried: Mapping[str, Array]) -> dict[str, Array]:

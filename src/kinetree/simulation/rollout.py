@@ -69,10 +69,12 @@ class Rollout:
                 left = min(left, period - done % period)
             whole = to_record == every <= most
             count = min(left, most // every * every if whole else min(most, to_record))
-            begin = time.perf_counter()
-            if not self.again(count, every):
+            if self.again(count, every):
+                most = 8 * count
+            else:
+                begin = time.perf_counter()
                 self._piece(count, every)
-            most = max(1, int(count * min(8.0, PIECE_SECONDS / max(time.perf_counter() - begin, 1e-6))))
+                most = max(1, int(count * min(8.0, PIECE_SECONDS / max(time.perf_counter() - begin, 1e-6))))
             if np.count_nonzero(reason := self.carried["reason"]) == len(reason):
                 for name, record in self.records.items():
                     record[:, self.done // every :] = self.carried[name][:, None]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
@@ -24,30 +23,26 @@ from kinetree.simulation.rollout import PIECE_SECONDS, Rollout
 from kinetree.simulation.step import MOVING, label
 from kinetree.validation import Array, check_finite, real_array
 
-LARGEST = 1 << 16
-"""Bytes of what is kept, beyond which nothing is to be gained by a call of the kernel at once."""
-
 
 class Run:
     """A simulation in memory that stays where it is, with the tables of its addresses: it may run again and again."""
 
     def __init__(self, s: Planned) -> None:
-        self.s = s
-        rows = 1 + s.times.steps // s.record.every
-        self.shapes = {name: (*s.lead, rows, size) for name, size in s.kept.items()}
-        self.observed = [name for name in ("tau", "a", "f") if name in s.kept]
-        self.impulses = "f" in s.kept and s.plan.integrator.impulses  # these are forces times dt, in its memory
+        self.s, rows, n = s, 1 + s.times.steps // s.record.every, len(s.arrays["q"])
+        self.shapes = [(name, (*s.lead, rows, size), (n, rows, size)) for name, size in s.kept.items()]
+        self.observed = {"tau", "a", "f"} & {*s.kept}
         needed = s.plan._replace(events=()).carried(s.robot.model) if self.observed else ("q", "v")
-        self.seen = [x for x in needed if x != "reason" and (x != "memory" or self.impulses)]
+        impulses = "f" in s.kept and s.plan.integrator.impulses  # these are forces times dt, in its memory
+        self.seen = [x for x in needed if x != "reason" and (x != "memory" or impulses)]
         logs = [name for name in LOGS if name in s.carried]
         self.rollout = Rollout(s.step, {name: s.arrays[name] for name in s.carried}, s.given, self.seen, logs)
-        is_small = 8 * sum(map(math.prod, self.shapes.values())) <= LARGEST
-        self.at_once = is_small and not (self.observed or s.callback or s.plan.events or s.progress)
+        self.callback = s.callback
+        self.at_once = not (self.observed or s.callback or s.plan.events or s.progress)
 
-    def __call__(self, s: Planned) -> Trajectory:
-        """Return the motion from the states in memory, at the times of `s`."""
-        rollout, total, every, n = self.rollout, s.times.steps, s.record.every, len(s.arrays["q"])
-        kept = {x: s.record.array(x, shape).reshape(n, *shape[-2:]) for x, shape in self.shapes.items()}
+    def __call__(self) -> Trajectory:
+        """Return the motion from the states in memory."""
+        s, rollout, total, every = self.s, self.rollout, self.s.times.steps, self.s.record.every
+        kept = {name: s.record.array(name, shape, flat) for name, shape, flat in self.shapes}
         if "memory" in s.arrays:
             s.arrays["memory"][...] = memory(s)
         known = {}
@@ -70,22 +65,22 @@ class Run:
             return motion(s, found, carried, done, history.end(carried))
 
         try:
-            for _ in rollout.run(total, every, s.callback and (lambda: self.hold(s, known.get("held"))), s.period):
+            for _ in rollout.run(total, every, self.callback and (lambda: self.hold(known.get("held"))), s.period):
                 history.take(rollout.logs, rollout.done)
-                now = time.perf_counter()
-                if s.progress is not None and (rollout.done == total or now - shown > PIECE_SECONDS / 2):
+                late = s.progress is not None and time.perf_counter() - shown > PIECE_SECONDS / 2
+                if s.progress is not None and (late or rollout.done == total):
                     s.progress(rollout.done, total)
-                    shown = now
+                    shown = time.perf_counter()
             return trajectory()
         except KeyboardInterrupt:
             raise SimulationInterrupted(trajectory()) from None
 
-    def hold(self, s: Planned, recorded: Array | None) -> None:
+    def hold(self, recorded: Array | None) -> None:
         """Call the controller in Python, and hold its joint forces from now on; those of stopped robots stay."""
-        lead, done, carried = s.lead, self.rollout.done, self.rollout.carried
+        s, lead, done, carried = self.s, self.s.lead, self.rollout.done, self.rollout.carried
         q, v, held = carried["q"].reshape(*lead, -1).copy(), carried["v"].reshape(*lead, -1).copy(), carried["held"]
-        assert s.callback is not None
-        tau, shape = s.callback(q, v, s.times.of(done)), (*lead, held.shape[1])
+        assert self.callback is not None
+        tau, shape = self.callback(q, v, s.times.of(done)), (*lead, held.shape[1])
         moving: Any = not np.count_nonzero(carried["reason"]) or carried["reason"] == MOVING
         if moving is True and type(tau) is np.ndarray and tau.shape == shape and tau.dtype == np.float64:
             held[...] = tau.reshape(held.shape)
@@ -104,19 +99,18 @@ def _joint_forces(tau: Any, shape: tuple[int, ...]) -> Array:
         raise ArgumentError(f"controller: what it returned has shape {array.shape}, {shape} is needed") from None
 
 
-class Bound:
+class Bound(Run):
     """A simulation in memory of its own, into which calls write what they give."""
 
     def __init__(self, made: Planned) -> None:
-        self._made, self._rest, self._changed = made, np.zeros(made.robot.nv), set[str]()
-        self._now = made.at(arrays={name: np.array(x, order="C") for name, x in made.arrays.items()}, before=None)
-        self._views = {}
+        super().__init__(made.at(arrays={name: np.array(x, order="C") for name, x in made.arrays.items()}, before=None))
+        self._made, self._rest, self._changed, self._views = made, np.zeros(made.robot.nv), set[str](), {}
         for name, port in made.places.items():
-            array = self._now.arrays[port.name]
-            self._views[name] = array.reshape((*made.lead, *array.shape[1:-1], *port.shape))
-        self._run = Run(self._now)
+            array = self.s.arrays[port.name]
+            view = array.reshape((*made.lead, *array.shape[1:-1], *port.shape))
+            self._views[name] = view, array, made.arrays[port.name], port.shape
 
-    def __call__(
+    def called(
         self, q: Any, v: Any, forces: Any, inputs: Mapping[Any, Any], contacts: ContactInputs | None
     ) -> Trajectory:
         """Return the motion from these states."""
@@ -138,41 +132,40 @@ class Bound:
             if label(name) not in self._views:
                 raise ArgumentError(f"inputs: {unknown_name('argument', name, made.plan.arguments(made.robot.model))}")
             given[label(name)] = value
-        if unknown := next((name for name in given if name not in self._views), None):
+        if unknown := given.keys() - self._views.keys():
             raise ArgumentError(
-                f"{unknown_name('argument', unknown, self._views)}; what changes from call to call is given when the "
-                "simulation is made"
+                f"{unknown_name('argument', min(unknown), self._views)}; what changes from call to call is given when "
+                "the simulation is made"
             )
         self._begin(start)
         for name in self._changed.difference(given):
-            inner = made.places[name].name
-            self._now.arrays[inner][...] = made.arrays[inner]
+            _, array, usual, _ = self._views[name]
+            array[...] = usual
         self._changed = {*given}
         for name, value in given.items():
             self._write(name, value)
-        self._now.begin()
-        return self._run(self._now)
+        self.s.begin()
+        return self()
 
     def _begin(self, start: Start) -> None:
         """Let the steps begin at some time, and go on from an end if there is one."""
-        last, times = self._now, self._made.times
+        last, times = self.s, self._made.times
         clock = times if start.t is None else times.starting(start.t)
         if clock != last.times or start.before is not last.before:
-            self._now = last.at(times=clock, before=start.before)
+            self.s = last.at(times=clock, before=start.before)
         if clock != last.times:
             last.arrays["step"][...] = clock.first
-            for name, value in self._now.clocked().items():
+            for name, value in self.s.clocked().items():
                 if name in last.arrays:
                     last.arrays[name][...] = value
 
     def _write(self, name: str, value: Any) -> None:
         """Write what is given for all robots, or for each."""
-        view, port = self._views[name], self._made.places[name]
-        array = self._now.arrays[port.name]
+        view, array, _, shape = self._views[name]
         if type(value) is np.ndarray and value.shape == view.shape and value.dtype == np.float64:
             view[...] = value
         else:
-            given = as_given(self._made.robot.model, name, value, port.shape, self._made.lead)
+            given = as_given(self._made.robot.model, name, value, shape, self._made.lead)
             if given.shape[:-1] != array.shape[:-1]:
                 made = f"made with {array.shape[1]} steps" if array.ndim == 3 else "made without an axis of steps"
                 raise ArgumentError(f"{name} has shape {np.shape(value)}; this simulation was {made}")
@@ -221,7 +214,7 @@ class Simulation(Planned):
 
     def run(self) -> Trajectory:
         """Return the motion from the states that it was made with."""
-        return Run(self)(self)
+        return Run(self)()
 
     @friendly_call_errors
     def __call__(
@@ -256,6 +249,6 @@ class Simulation(Planned):
         """
         bound = self._bound.pop() if self._bound else Bound(self)  # one for each thread that calls at the same time
         try:
-            return bound(q, v, forces, {} if inputs is None else inputs, contacts)
+            return bound.called(q, v, forces, {} if inputs is None else inputs, contacts)
         finally:
             self._bound.append(bound)

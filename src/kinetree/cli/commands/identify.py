@@ -45,8 +45,6 @@ def run(arguments: argparse.Namespace) -> None:
 
 def check(arguments: argparse.Namespace) -> None:
     """Raise `ArgumentError` for what could not be done in the end."""
-    if arguments.stream:
-        raise ArgumentError("there is no --stream; here it is --block 131072")
     file = Path(arguments.robot)
     if arguments.output is not None:
         check_output(arguments.output, file if file.is_file() else None, (".urdf", ".xml"))
@@ -122,7 +120,7 @@ def parameters(arguments: argparse.Namespace, robot: kt.Robot, used: Logs, other
             log,
             arguments.terms,
             by=estimator(arguments),
-            known=dict(arguments.known),
+            known={name: std for name, (std,) in arguments.known},
             motor_constants=arguments.motor_constants,
             smoothing=arguments.smoothing,
             bodies=value_of(arguments, kt.Bodies),

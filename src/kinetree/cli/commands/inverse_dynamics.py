@@ -11,12 +11,13 @@ from pathlib import Path
 import numpy as np
 from rich.markup import escape
 
-from kinetree.cli.motion import Block, Motion, Summary, coordinates_of, open_motion
+from kinetree.cli.motion import Block, Motion, Summary, open_motion
 from kinetree.cli.options import load_robot
 from kinetree.cli.terminal import Working, console, print_files, print_json
 from kinetree.drawing.motion import Picture
 from kinetree.drawing.panels import check_plot, finish
 from kinetree.errors import ArgumentError
+from kinetree.logs.columns import Coordinates
 from kinetree.logs.saved import write_blocks
 from kinetree.output import check_output
 from kinetree.robot import Robot
@@ -44,7 +45,7 @@ def run(arguments: argparse.Namespace) -> None:
         if arguments.output is None:
             deque(blocks, maxlen=0)
         else:
-            write_blocks(arguments.output, coordinates_of(robot), (*motion.written, "tau"), blocks)
+            write_blocks(arguments.output, Coordinates.of(robot), (*motion.written, "tau"), blocks)
     if arguments.plot is not None:
         finish(picture.draw, arguments.plot)
     if not arguments.quiet:

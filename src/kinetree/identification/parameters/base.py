@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.drawing.panels import turning
+from kinetree.algorithms.kinematics.manifold import turning
 from kinetree.errors import ArgumentError, unknown_name
 from kinetree.functions.rates import rates
 from kinetree.identification.parameters.grouping import group
@@ -25,17 +25,14 @@ from kinetree.identification.parameters.regressor import (
 )
 from kinetree.lazy import cached_property
 from kinetree.robot import Robot
+from kinetree.runtime.function import Function
 from kinetree.tables import number
 from kinetree.validation import Array, positive, real_array
-
-if TYPE_CHECKING:
-    from kinetree.runtime.function import Function
 
 TEN = ("m", "m c_x", "m c_y", "m c_z", "I_xx", "I_xy", "I_yy", "I_xz", "I_yz", "I_zz")
 OF_BODIES = (("masses", "kg"), *[("first moments of mass", "kg·m")] * 3, ("moments of inertia", "kg·m²"))
 GRAVITY = ("known", "any")
-COARSEST = 1e-2
-"""The greatest tolerance."""
+COARSEST = 1e-2  # the greatest tolerance
 
 
 class BaseParameters:
@@ -91,7 +88,7 @@ class BaseParameters:
     @property
     def quantities(self) -> tuple[tuple[str, str], ...]:
         """What each base parameter is named after, such as ``("moments of inertia", "kg·m²")``: quantity and unit."""
-        turns, joint = turning(self.robot), {place: key for key, place in self.places.items()}
+        turns, joint = turning(self.robot.model), {place: key for key, place in self.places.items()}
         out = []
         for place, name in zip(self.independent, self.names, strict=True):
             if place < 10 * self.robot.nb:

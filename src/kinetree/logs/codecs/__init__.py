@@ -15,7 +15,7 @@ from kinetree.logs.codecs.csv import Csv
 from kinetree.logs.codecs.npz import Npz
 from kinetree.logs.codecs.parquet import Parquet
 from kinetree.logs.codecs.table import EXPECTED, Table, in_blocks
-from kinetree.logs.columns import LOG, MOTION, WRENCHES, Coordinates, unused_columns
+from kinetree.logs.columns import LOG, MOTION, WRENCHES, Coordinates
 
 if TYPE_CHECKING:
     from kinetree.logs.sensors import Sensors
@@ -62,11 +62,9 @@ def open_log(path: Path, robot: Robot, sensors: Sensors) -> Iterator[Table]:
     for what, given in (("a topic", sensors.topic), ("odometry", sensors.odometry)):
         if given is not None and codec is not Bag:
             raise ArgumentError(f"{what} is for ROS bags; {path} is none")
-    coordinates = Coordinates(robot.q_names, robot.v_names, wrenches=tuple(sensors.called.values()))
     with codec.open(path, robot, sensors) as table:
-        layout = table.understood(coordinates, WRENCHES if sensors.called else LOG).layout
-        table.notes += [unused_columns(layout.ignored, set(layout.groups))] if layout.ignored else []
-        table.notes += layout.notes
+        layout = table.understood(Coordinates.of(robot, sensors.called), WRENCHES if sensors.called else LOG).layout
+        table.notes += [*layout.unused, *layout.notes]
         yield table
 
 

@@ -6,7 +6,7 @@ four, wrenches, which may jump, from one to the next.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -43,31 +43,26 @@ class Bag(Table):
     def __init__(self, bag: Any, name: str, robot: Robot, sensors: Sensors) -> None:
         super().__init__(bag, name)
         self._bag, self._robot = bag, robot
-        self._coordinates = Coordinates(robot.q_names, robot.v_names, wrenches=tuple(sensors.called.values()))
-        self._at = self._coordinates.of_joints("q")
-        self._wanted = [robot.q_names[k] for k in self._at]
-        self._topic = self._chosen(JOINTS, "joint states", "topic", sensors.topic)
-        self._odometry: str | None = None
-        if self._coordinates.base is not None:
+        self._coordinates = at = Coordinates.of(robot, sensors.called)
+        self._wanted = [robot.q_names[k] for k in at.of_joints("q")]
+        self._topic, self._odometry = self._chosen(JOINTS, "joint states", "topic", sensors.topic), ""
+        if at.base is not None:
             self._odometry = self._chosen(ODOMETRY, "odometry of the floating base", "odometry", sensors.odometry)
         elif sensors.odometry is not None:
             raise ArgumentError("odometry is given, and the base does not float: load the robot with a floating base")
-        self._joints = Series(self._topic, 2 * len(self._wanted))
-        self._others = {self._odometry: Series(self._odometry, 7)} if self._odometry else {}
-        for frame, called in sensors.called.items():
-            topic = self._of_wrench(frame, called)
-            if topic in self._others:
+        self._wrenches = [self._of_wrench(frame, called) for frame, called in sensors.called.items()]
+        for k, topic in enumerate(self._wrenches):
+            if topic in self._wrenches[:k]:
                 raise ArgumentError(f"{self.name}: {topic} is the wrench of two frames")
-            self._others[topic] = Series(topic, 6)
-        self._wrenches = [topic for topic in self._others if topic != self._odometry]
+        self._others = [x for x in (self._odometry, *self._wrenches) if x]
+        self._held: dict[str, list[tuple[int, list[float]]]] = {x: [] for x in (self._topic, *self._others)}
         self._places: dict[tuple[str, ...], list[int] | None] = {}
         self._skipped, self._alone = 0, 0
         self._begin: int | None = None
-        self._effort = ["tau" if sensors.torque_constants is None else "current"] * self._first_effort()
-        slots = [*self._coordinates.slots("t", "q")]
-        slots += ((x, k) for x in self._effort for k in self._coordinates.of_joints("v"))
-        slots += self._coordinates.slots(*["wrench"] * bool(self._wrenches))
-        self.names = tuple(map(self._coordinates.call, slots))
+        self._effort = self._first_effort()
+        effort = ["tau" if sensors.torque_constants is None else "current"] * self._effort
+        slots = [*at.slots("t", "q"), *((x, k) for x in effort for k in at.of_joints("v"))]
+        self.names = tuple(map(at.call, [*slots, *at.slots("wrench")]))
         if unused := sorted({*self._topics(WRENCH)} - {*self._wrenches}):
             self.notes.append(f"wrenches not used: {some(unused)}")
 
@@ -82,13 +77,8 @@ class Bag(Table):
         except ImportError:
             raise ArgumentError("a ROS bag needs rosbags: pip install rosbags") from None
         path.stat()  # OSError where there is nothing
-        try:
-            with AnyReader([path], default_typestore=get_typestore(Stores.LATEST)) as bag:
-                yield cls(bag, str(path), *of)
-        except (FormatError, ArgumentError):
-            raise
-        except Exception as error:  # rosbags, its decompressors and its database have many types for a damaged bag
-            raise FormatError(f"{path}: not a readable {cls.kind}: {error}") from None
+        with cls.reading(str(path)), AnyReader([path], default_typestore=get_typestore(Stores.LATEST)) as bag:
+            yield cls(bag, str(path), *of)
 
     @staticmethod
     def write(*_: Any) -> None:
@@ -123,14 +113,20 @@ class Bag(Table):
             )
         return within[0]
 
+    def _messages(self, *topics: str) -> Iterator[tuple[float, str, int, Any]]:
+        """Yield the messages of some topics, with the part of all that was before, the topic, and the stamp (ns)."""
+        connections = [connection for connection in self._bag.connections if connection.topic in topics]
+        count = max(1, sum(connection.msgcount for connection in connections))
+        for k, (connection, recorded, raw) in enumerate(self._bag.messages(connections=connections)):
+            message = self._bag.deserialize(raw, connection.msgtype)
+            stamp = message.header.stamp
+            yield k / count, connection.topic, stamp.sec * 1_000_000_000 + stamp.nanosec or recorded, message
+
     def _first_effort(self) -> bool:
         """Return whether the first message with all joints has their forces."""
-        connections = [connection for connection in self._bag.connections if connection.topic == self._topic]
-        for connection, _, raw in self._bag.messages(connections=connections):
-            message = self._bag.deserialize(raw, connection.msgtype)
-            if (at := self._place(tuple(message.name))) is not None:
-                return len(message.effort) > max(at, default=-1)
-        return True
+        placed = ((self._place(tuple(message.name)), message) for *_, message in self._messages(self._topic))
+        at, message = next(((at, message) for at, message in placed if at is not None), ([], None))
+        return message is None or len(message.effort) > max(at, default=-1)
 
     def _place(self, names: tuple[str, ...]) -> list[int] | None:
         """Return where the robot's joints are among these; None where some are not."""
@@ -139,44 +135,42 @@ class Bag(Table):
             self._places[names] = [names.index(x) for x in self._wanted] if whole else None
         return self._places[names]
 
-    def numbers(self) -> Iterator[dict[str, Array]]:
+    def rows(self, columns: Sequence[int]) -> Iterator[Array]:
         """See `Table`."""
-        topics = {self._topic, *self._others}
-        connections = [connection for connection in self._bag.connections if connection.topic in topics]
-        count = max(1, sum(connection.msgcount for connection in connections))
-        for k, (connection, recorded, raw) in enumerate(self._bag.messages(connections=connections)):
-            self.progress = k / count
-            message = self._bag.deserialize(raw, connection.msgtype)
-            stamp = message.header.stamp
-            self._add(connection.topic, message, stamp.sec * 1_000_000_000 + stamp.nanosec or recorded)
-            if connection.topic == self._topic and len(self._joints.rows) % ROWS == ROWS - 1:
-                yield from self._flush(whole=False)
-        yield from self._flush(whole=True)
+        for done, topic, stamp, message in self._messages(self._topic, *self._others):
+            self.progress, held = done, self._held[topic]
+            last = held[-1][0] if topic in self._others and held else stamp - 1
+            if stamp < last:
+                raise FormatError(f"{self.name}: time goes back in {topic}, by {(last - stamp) * 1e-9:g} s")
+            if stamp == last:
+                continue
+            if (row := self._row(topic, message)) is None:
+                self._skipped += 1
+                continue
+            held.append((stamp, row))
+            if topic == self._topic and len(held) % ROWS == ROWS - 1:
+                yield from (matrix[:, columns] for matrix in self._flush(whole=False))
+        yield from (matrix[:, columns] for matrix in self._flush(whole=True))
         if self._begin is None:
             raise self._nothing()
         if self._skipped:
             self.notes.append(f"{self._skipped} messages of {self._topic} without all joints are left out")
         if self._alone:
-            names = some(list(self._others))
+            names = some(self._others)
             self.notes.append(f"{self._alone} samples without messages of {names} before and after are left out")
 
-    def _add(self, topic: str, message: Any, stamp: int) -> None:
-        series = self._joints if topic == self._topic else self._others[topic]
-        if series is self._joints:
-            at = self._place(tuple(message.name))
-            if at is None:
-                self._skipped += 1
-                return
-            row = [x for values in (message.position, message.effort) for x in _picked(values, at)]
-        elif topic == self._odometry:
-            if not series.rows and self._begin is None:
+    def _row(self, topic: str, message: Any) -> list[float] | None:
+        """Return the numbers of a message; None of joint states without all joints."""
+        if topic == self._topic:
+            if (at := self._place(tuple(message.name))) is None:
+                return None
+            return [x for values in (message.position, message.effort) for x in _picked(values, at)]
+        if topic == self._odometry:
+            if not self._held[topic] and self._begin is None:
                 self._check_child(str(message.child_frame_id))
             pose = message.pose.pose
-            row = [*_entries(pose.position, "xyz"), *_entries(pose.orientation, "xyzw")]
-        else:
-            row = [*_entries(message.wrench.torque, "xyz"), *_entries(message.wrench.force, "xyz")]
-        series.stamps.append(stamp)
-        series.rows.append(row)
+            return [*_entries(pose.position, "xyz"), *_entries(pose.orientation, "xyzw")]
+        return [*_entries(message.wrench.torque, "xyz"), *_entries(message.wrench.force, "xyz")]
 
     def _check_child(self, frame: str) -> None:
         """Raise unless odometry is of the link that floats; note what else it may be of."""
@@ -194,7 +188,7 @@ class Bag(Table):
         """Return the error that says why there is no sample."""
         wanted, places = self._wanted, self._places
         if any(at is not None for at in places.values()):
-            return FormatError(f"{self.name}: no joint states are at the times of {some(list(self._others))}")
+            return FormatError(f"{self.name}: no joint states are at the times of {some(self._others)}")
         missing = [x for x in wanted if not any(x in names for names in places)]
         why = f"none has {some(missing)}" if missing else "none has all joints at once"
         there = some(sorted({x for names in places for x in names})) or "no messages"
@@ -202,39 +196,32 @@ class Bag(Table):
             f"{self.name}: of the joint states in {self._topic}, {why}; there are {there}; expected {some(wanted)}"
         )
 
-    def _flush(self, *, whole: bool) -> Iterator[dict[str, Array]]:
+    def _flush(self, *, whole: bool) -> Iterator[Array]:
         """Yield the rows for which all other messages are there; drop what is not needed any more."""
-        t = np.array(self._joints.stamps, np.int64)
-        rows = np.array(self._joints.rows, float).reshape(len(t), 2 * len(self._wanted))
-        others = [series.arrays(self.name) for series in self._others.values()]
+        (t, rows), *others = (
+            (np.array([t for t, _ in held], np.int64), np.array([x for _, x in held], float))
+            for held in self._held.values()
+        )
         ends = [int(when[-2]) if len(when) > 1 else -1 for when, _ in others]  # a cubic needs two messages after
         count = len(t) if whole or not others else int(np.count_nonzero(np.cumsum(t > min(ends)) == 0))
-        t, rows = t[:count], rows[:count]
-        within = np.ones(count, bool)
-        for when, _ in others:
-            within &= surrounded(when, t)
+        del self._held[self._topic][:count]
+        within = np.logical_and.reduce([surrounded(x, t[:count]) for x, _ in others], initial=True)
+        within = np.broadcast_to(within, count)
         self._alone += int(np.count_nonzero(~within))
-        t, rows = t[within], rows[within]
-        if len(t):
-            self._begin = int(t[0]) if self._begin is None else self._begin
-            yield self._arrays(t, rows, dict(zip(self._others, others, strict=True)))
-        self._joints.forget(count)
-        for series, (when, _) in zip(self._others.values(), others, strict=True):
-            if len(t):
-                before = int(np.searchsorted(when, t[-1])) - 2 * WINDOW
-                series.forget(int(np.searchsorted(series.stamps, when[max(before, 0)])))
-
-    def _arrays(self, t: NDArrayInt, rows: Array, others: dict[str, tuple[NDArrayInt, Array]]) -> dict[str, Array]:
+        t, rows = t[:count][within], rows[:count][within]
+        if not len(t):
+            return
+        self._begin = int(t[0]) if self._begin is None else self._begin
         n, base = len(self._wanted), self._coordinates.of_base("q")
         q = np.tile(self._robot.neutral(), (len(t), 1))
-        q[:, self._at] = rows[:, :n]
-        if self._odometry is not None:
-            q[:, base] = poses_at(self._robot, base, t, *others[self._odometry])
-        arrays: dict[str, Array] = {"t": np.asarray((t - (self._begin or 0)) * 1e-9, float)[:, None], "q": q}
-        arrays |= {effort: rows[:, n:] for effort in self._effort}
-        if self._wrenches:
-            arrays["wrench"] = np.hstack([linear(t, *others[topic]) for topic in self._wrenches])
-        return arrays
+        q[:, self._coordinates.of_joints("q")] = rows[:, :n]
+        if self._odometry:
+            q[:, base] = poses_at(self._robot, base, t, *others[0])
+        wrenches = [linear(t, *other) for other in others[bool(self._odometry) :]]
+        yield np.hstack([(t - self._begin)[:, None] * 1e-9, q, rows[:, n:] if self._effort else q[:, :0], *wrenches])
+        for topic, (when, _) in zip(self._others, others, strict=True):
+            before = int(np.searchsorted(when, t[-1])) - 2 * WINDOW
+            del self._held[topic][: max(before, 0)]
 
 
 def _entries(vector: Any, axes: str) -> list[float]:
@@ -244,27 +231,6 @@ def _entries(vector: Any, axes: str) -> list[float]:
 def _picked(values: Array, at: list[int]) -> list[float]:
     """Return some entries, NaN where there are none at all."""
     return [float(values[k]) for k in at] if len(values) > max(at, default=-1) else [float("nan")] * len(at)
-
-
-class Series:
-    """Stamped rows of numbers that come one after the other."""
-
-    def __init__(self, topic: str, width: int) -> None:
-        self.topic, self._width = topic, width
-        self.stamps: list[int] = []
-        self.rows: list[list[float]] = []
-
-    def arrays(self, name: str) -> tuple[NDArrayInt, Array]:
-        """Return stamps (n,) in ns that increase, and rows (n, k)."""
-        t, x = np.array(self.stamps, np.int64), np.array(self.rows, float).reshape(len(self.rows), self._width)
-        for k in np.flatnonzero(np.diff(t) < 0)[:1]:
-            raise FormatError(f"{name}: time goes back in {self.topic}, by {(t[k] - t[k + 1]) * 1e-9:g} s")
-        kept = np.append(True, np.diff(t) > 0)[: len(t)]
-        return t[kept], x[kept]
-
-    def forget(self, count: int) -> None:
-        """Drop the first rows."""
-        del self.stamps[: max(count, 0)], self.rows[: max(count, 0)]
 
 
 def surrounded(when: NDArrayInt, t: NDArrayInt) -> Any:

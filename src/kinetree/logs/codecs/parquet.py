@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, BinaryIO
 
@@ -14,11 +14,8 @@ from kinetree.errors import ArgumentError, FormatError
 from kinetree.logs.codecs.table import ROWS, TEXTS, Blocks, Names, Table
 from kinetree.validation import Array
 
-KEY = b"kinetree"
-"""In the file's metadata: what is not a column, as JSON."""
-
-GROUP = 1 << 16
-"""Rows that are in memory at once where a file is read: pyarrow reads one group of rows after the other."""
+KEY = b"kinetree"  # in the file's metadata: what is not a column, as JSON
+GROUP = 1 << 16  # rows that are in memory at once where a file is read: pyarrow reads one group of rows after the other
 
 NOT_OURS = f"its metadata {KEY.decode()!r} are not those of a trajectory"
 
@@ -38,31 +35,24 @@ class Parquet(Table):
     def __init__(self, stream: BinaryIO, name: str) -> None:
         super().__init__(stream, name)
         check_installed()
-        from pyarrow import parquet
+        from pyarrow import parquet, types
 
-        with self.reading():
+        with self.reading(self.name):
             self._file = parquet.ParquetFile(stream)
             held = self._file.schema_arrow
-            self.names = tuple(x.name for x in held if _is_numeric(str(x.type)))
-            self.unread = ", ".join(f"{x.name} ({x.type})" for x in held if not _is_numeric(str(x.type)))
-            self.rows = self._file.metadata.num_rows
-            self.check_size(stream, 8 * self.rows * len(self.names))
+            self.names = tuple(x.name for x in held if types.is_integer(x.type) or types.is_floating(x.type))
+            self.unread = ", ".join(f"{x.name} ({x.type})" for x in held if x.name not in self.names)
+            self.check_size(stream, 8 * self._file.metadata.num_rows * len(self.names))
 
-    def numbers(self) -> Iterator[dict[str, Array]]:
+    def rows(self, columns: Sequence[int]) -> Iterator[Array]:
         """See `Table`."""
-        groups = {x: [self.layout.names[k] for k in columns] for x, columns in self.layout.groups.items()}
-        with self.reading():
-            every = (
-                batch
-                for group in range(self._file.num_row_groups)  # one at a time: it keeps what it has read
-                for batch in self._file.iter_batches(ROWS, row_groups=[group], columns=[*chain(*groups.values())])
-            )
-            for batch in every:
-                self.progress += len(batch) / self.rows
-                yield {
-                    x: np.stack([batch.column(name).to_numpy(zero_copy_only=False) for name in names], -1, dtype=float)
-                    for x, names in groups.items()
-                }
+        names = [self.names[k] for k in columns]
+        with self.reading(self.name):
+            for group in range(self._file.num_row_groups):  # one at a time: it keeps what it has read
+                for batch in self._file.iter_batches(ROWS, row_groups=[group], columns=names):
+                    self.progress += len(batch) / self._file.metadata.num_rows
+                    own = [batch.column(name).to_numpy(zero_copy_only=False) for name in names]
+                    yield np.stack(own, -1, dtype=float)
 
     def extra(self) -> dict[str, Any]:
         """See `Table`."""
@@ -85,10 +75,6 @@ class Parquet(Table):
         rest = {name: np.where(x == x, x, np.array(None)).tolist() for name, x in extra.items()}
         whole = pyarrow.concat_tables(parts).replace_schema_metadata({KEY: json.dumps(rest)})
         parquet.write_table(whole, stream, row_group_size=GROUP)
-
-
-def _is_numeric(kind: str) -> bool:
-    return kind in ("double", "float") or kind.lstrip("u").startswith("int")
 
 
 def _array(name: str, nested: Any) -> Any:

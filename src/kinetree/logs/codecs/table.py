@@ -5,12 +5,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, NamedTuple
+from itertools import chain
+from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, Literal
 
 import numpy as np
 
 from kinetree.errors import ArgumentError, FormatError
-from kinetree.logs.columns import Coordinates
+from kinetree.logs.columns import FORCES, Coordinates
 from kinetree.logs.layout import Layout, layout_of_header
 from kinetree.validation import Array
 
@@ -20,49 +21,35 @@ if TYPE_CHECKING:
 Names = Mapping[str, Sequence[str]]
 Blocks = Iterable[Mapping[str, Array]]
 
-ROWS = 8192
-"""In a block."""
-
-FREE = 100_000_000
-"""Bytes that a file may always hold."""
-
-MOST = 100
-"""How many times its own size a larger one may hold: what compresses better is not a recorded motion."""
+ROWS = 8192  # in a block
+FREE = 100_000_000  # bytes that a file may always hold
+MOST = 100  # how many times its own size a larger one may hold: what compresses better is not a recorded motion
 
 EXPECTED = "CSV, NPZ or Parquet expected"
 
 
-class Beside(NamedTuple):
-    """An array that is not a column: its axes by name, what it holds, and whether numbers have to be finite."""
-
-    axes: str
-    kind: type = float
-    finite: bool = True
-
-
-BESIDE: Mapping[str, Beside] = {
-    "stopped_at": Beside("lead", finite=False),
-    "reasons": Beside("lead", str),
-    "event_times": Beside("events"),
-    "event_names": Beside("events", str),
-    "event_robots": Beside("events robot", int),
-    "event_q": Beside("events q"),
-    "event_v": Beside("events v"),
-    "count_names": Beside("counts", str),
-    "counts": Beside("counts lead", finite=False),
-    "input_names": Beside("given", str),
-    "input_kinds": Beside("given", str),
-    "input_frames": Beside("given", str),
-    "inputs": Beside("lead rows values"),
+BESIDE: Mapping[str, tuple[str, type, bool]] = {
+    "stopped_at": ("lead", float, False),
+    "reasons": ("lead", str, False),
+    "event_times": ("events", float, True),
+    "event_names": ("events", str, False),
+    "event_robots": ("events robot", int, True),
+    "event_q": ("events q", float, True),
+    "event_v": ("events v", float, True),
+    "count_names": ("counts", str, False),
+    "counts": ("counts lead", float, False),
+    "input_names": ("given", str, False),
+    "input_kinds": ("given", str, False),
+    "input_frames": ("given", str, False),
+    "inputs": ("lead rows values", float, True),
 }
-"""What of a trajectory is not a column: of the robots (axes `lead`), of each event, of each count, and the numbers of
-the robot that were given to a simulation."""
-
-TEXTS = {name for name, about in BESIDE.items() if about.kind is str}
+"""What of a trajectory is not a column: its axes by name, what it holds, and whether that has to be finite. Of the
+robots (axes `lead`), of each event, of each count, and the numbers of the robot that were given to a simulation."""
+TEXTS = {name for name, (_, kind, _) in BESIDE.items() if kind is str}
 
 
 class Table(ABC):
-    """An open file, of which a subclass is a format: what its columns are called, and blocks of their numbers.
+    """An open file, of which a subclass is a format: what its columns are called, and rows of their numbers.
 
     `kind` is what a file is called that should be one, `suffixes` are its files', "/" a folder's; `unread` is what
     holds no numbers, for messages, and `progress` the part that has been read, from 0 to 1.
@@ -91,22 +78,21 @@ class Table(ABC):
     def write(stream: BinaryIO, names: Names, blocks: Blocks, extra: Mapping[str, Any]) -> None:
         """Write columns' names by quantity, blocks of arrays (rows, columns) by quantity, and what is not a column."""
 
+    @abstractmethod
+    def rows(self, columns: Sequence[int]) -> Iterator[Array]:
+        """Yield some columns as matrices, `ROWS` rows at a time, NaN where there is no number."""
+
     def layout_of(self, coordinates: Coordinates, quantities: Sequence[str]) -> Layout:
-        """Return the meaning of the columns; `FormatError` if one is missing or of the wrong size."""
+        """Return the meaning of the columns; `FormatError` if one is missing."""
         return layout_of_header(self.names, coordinates, quantities)
 
-    @abstractmethod
-    def numbers(self) -> Iterator[dict[str, Array]]:
-        """Yield arrays (rows, columns) by quantity, NaN where there is no number."""
-
     def extra(self) -> dict[str, Any]:
-        """Return the arrays that are not columns, by name."""
+        """Return the arrays of `BESIDE` that are there, by name."""
         return {}
 
-    def fault(self, row: int, quantity: str, k: int, value: float) -> str:
-        """Return the message for a number of the last block that is not finite, by its row, quantity and entry."""
-        column = self.layout.names[self.layout.groups[quantity][k]]
-        return f"row {row}, column {column!r}: {value} is not a finite number"
+    def fault(self, row: int, column: int, value: float) -> str:
+        """Return the message for a number of the last rows that is not finite."""
+        return f"row {row}, column {self.layout.names[column]!r}: {value} is not a finite number"
 
     def understood(self, coordinates: Coordinates, quantities: Sequence[str]) -> Table:
         """Return the table with its layout; a `FormatError` begins with its name."""
@@ -116,41 +102,51 @@ class Table(ABC):
             raise FormatError(f"{self.name}: {error}") from None
         return self
 
-    def blocks(self, *, skip_missing: bool = False, remedy: str = "") -> Iterator[dict[str, Array]]:
-        """Yield finite numbers by quantity: "t" (n,), the others (n, entries); else `FormatError` says which is not.
+    def blocks(
+        self, *, missing: Literal["refused", "left out", "kept"] = "refused", remedy: str = ""
+    ) -> Iterator[dict[str, Array]]:
+        """Yield numbers by quantity, "t" (n,), the others (n, entries).
 
-        With a remedy; or such rows are left out, and noted.
+        Where some are not finite, `FormatError` says which, and the remedy; or such rows are left out, and noted.
+        Forces that are NaN throughout were not measured.
         """
-        total = missing = 0
-        for block in self.numbers():
-            kept = np.logical_and.reduce([np.isfinite(x).all(axis=1) for x in block.values()])
-            if not kept.all():
-                if not skip_missing:
-                    row = int(np.argmin(kept))
-                    x, k = next((x, k) for x, y in block.items() for (k,) in np.argwhere(~np.isfinite(y[row])).tolist())
-                    raise FormatError(f"{self.name}, {self.fault(total + row, x, k, float(block[x][row, k]))}{remedy}")
-                block = {x: y[kept] for x, y in block.items()}
-            total, missing = total + len(kept), missing + int((~kept).sum())
-            if "t" in block:
-                block["t"] = block["t"][:, 0]
-            if kept.any():
-                yield block
+        groups, total, left_out = self.layout.groups, 0, 0
+        columns = [*chain.from_iterable(groups.values())]
+        ends = np.cumsum([len(own) for own in groups.values()])[:-1]
+        forces, unmeasured = np.array([x in FORCES for x, own in groups.items() for _ in own]), np.array([False])
+        for matrix in self.rows(columns):
+            if not total:
+                unmeasured = np.isnan(matrix).all(axis=0) & forces
+            elif np.isfinite(matrix[:, unmeasured]).any():
+                raise FormatError(f"{self.name}: forces that are NaN in the first {ROWS} rows are numbers later")
+            whole = np.asarray((np.isfinite(matrix) | unmeasured).all(axis=1) | (missing == "kept"))
+            if missing == "refused" and not whole.all():
+                row = int(np.argmin(whole))
+                k = int(np.argmin(np.isfinite(matrix[row]) | unmeasured))
+                fault = self.fault(total + row, columns[k], float(matrix[row, k]))
+                raise FormatError(f"{self.name}, {fault}{remedy}")
+            parts = np.split(matrix if whole.all() else matrix[whole], ends, axis=1)
+            total, left_out = total + len(whole), left_out + int((~whole).sum())
+            if whole.any():
+                arrays = zip(groups, map(np.ascontiguousarray, parts), strict=True)
+                yield {x: array[:, 0] if x == "t" else array for x, array in arrays}
         if not total:
             raise FormatError(f"{self.name}: there are no rows")
-        if missing == total:
+        if left_out == total:
             raise FormatError(f"{self.name}: in every one of {total} rows a number is missing, NaN or infinite")
-        if missing:
-            self.notes.append(f"{missing} of {total} rows, in which a number is missing, are left out")
+        if left_out:
+            self.notes.append(f"{left_out} of {total} rows, in which a number is missing, are left out")
 
+    @classmethod
     @contextmanager
-    def reading(self) -> Iterator[None]:
-        """Say that the file is damaged, whatever error the package that reads it has for that."""
+    def reading(cls, name: str) -> Iterator[None]:
+        """Say that a file is damaged, whatever error the package that reads it has for that."""
         try:
             yield
         except (ArgumentError, FormatError):
             raise
-        except Exception as error:
-            raise FormatError(f"{self.name}: not a readable {self.kind}: {error}") from None
+        except Exception as error:  # decompressors, databases and packages have many types
+            raise FormatError(f"{name}: not a readable {cls.kind}: {error}") from None
 
     def check_size(self, stream: BinaryIO, held: int) -> None:
         """Raise `FormatError` if a file is to hold so many bytes, and has far fewer."""
