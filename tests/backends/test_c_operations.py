@@ -23,7 +23,7 @@ from helpers.trees import random_inertia, random_placement
 from kinetree.algorithms.dynamics import crba, inverse
 from kinetree.backends.c.routines import OPERATIONS, legal_operations
 from kinetree.graph import Graph, Port, Program
-from kinetree.graph.elementary.angles import LIMIT
+from kinetree.graph.elementary.circular import LIMIT
 from kinetree.graph.ops import OPS, interpret
 from kinetree.joints import Revolute
 from kinetree.model import ModelBuilder

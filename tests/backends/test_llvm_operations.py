@@ -15,9 +15,9 @@ from helpers.compiler import LEGAL
 from helpers.kernels import run_batch, run_single, same_bits
 from helpers.programs import COMPUTED, ELEMENTARY, EXACT, alone, traced
 from helpers.sampling import SEED, pairwise
-from kinetree.backends.llvm.kernels import LIMIT, TWO_OVER_PI
 from kinetree.backends.llvm.module import OPERATIONS
 from kinetree.graph import Graph, Port, Program
+from kinetree.graph.elementary.circular import LIMIT, TWO_OVER_PI
 from kinetree.graph.ops import OPS
 
 LANES = (1, 2, 4, 8, 16)

@@ -114,14 +114,6 @@ NUMBERS: dict[str, str] = {
     "fma_double": "",  # both are at the top of every file
     "fma_float": "",
     "select_double": "#define kt_select_double(condition, x, y) ((condition) ? (x) : (y))\n",
-    "copysign_double": (
-        "double copysign(double, double);\n"
-        "static double kt_copysign_double(double x, double y)\n{\n    return copysign(x, y != y ? 0.0 : y);\n}\n"
-    ),
-    "copysign_float": (
-        "float copysignf(float, float);\n"
-        "static float kt_copysign_float(float x, float y)\n{\n    return copysignf(x, y != y ? 0.0f : y);\n}\n"
-    ),
     "pow2_double": _of_bits("pow2", "kt.bits <<= 52", f"x + {POW2_SHIFT!r}"),
     "exponent_double": _of_bits(
         "exponent", f"kt.bits = (kt.bits + {TO_SQRT_2}u) >> 52", result="(double)(int32_t)(uint32_t)kt.bits - 1023.0"
@@ -193,8 +185,14 @@ def _of_numbers(name: str, item: str) -> dict[str, str]:
         return {wide: NUMBERS[wide], key: f"#define kt_{key}(x) ((float)kt_{wide}((double)(x)))\n"}
     function = name if item == "double" else f"{name}f"
     names = _names(name)
+    arguments = "x, (y) != (y) ? 0 : (y)" if name == "copysign" else ", ".join(names)
+    defined = f"#define kt_{key}({', '.join(names)})"
     declaration = f"{item} {function}({', '.join([item] * len(names))});\n"
-    return {key: f"{declaration}#define kt_{key}({', '.join(names)}) {function}({', '.join(names)})\n"}
+    return {
+        key: f"#ifdef __GNUC__ /* one instruction where there is one, also with -ffreestanding */\n"
+        f"{defined} __builtin_{function}({arguments})\n#else\n"
+        f"{declaration}{defined} {function}({arguments})\n#endif\n"
+    }
 
 
 def _of_values(name: str, item: str) -> str:

@@ -94,6 +94,11 @@ def fma(a: Value, b: Scalar, c: Scalar) -> Value:
     return a.make("fma", a, b, c)
 
 
+def fnma(a: Value, b: Scalar, c: Scalar) -> Value:
+    """Return c − a·b with one rounding."""
+    return a.make("fnma", a, b, c)
+
+
 def sqrt(a: Value) -> Value:
     """Return the square root."""
     return a.make("sqrt", a)
