@@ -57,6 +57,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Any:
     folder, robot = tmp_path_factory.mktemp("json"), kt.load("ur5")
     for seed in (0, 1):
         q, v, a = robot.random_state(seed, 200)
+        q *= 0.25  # no leaps by a turn
         tau = robot.inverse_dynamics(q, v, a) + np.random.default_rng(seed).normal(size=v.shape)
         np.savez(folder / f"{seed}.npz", t=0.01 * np.arange(200), q=q, v=v, a=a, tau=tau)
     return folder
