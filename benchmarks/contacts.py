@@ -70,7 +70,8 @@ def _problems(mech: kt.Mechanism, q0: Array, torque: float, n: int) -> tuple[Arr
 
 def _solvers(section: Section, name: str, G: Array, g: Array, rounds: int) -> None:
     friction, ours = np.full(g.shape[1] // 3, MU), kt.contact_solver(g.shape[1] // 3)
-    solvers = {f"kinetree {solver}": ours.bind(solver=solver) for solver in ("auto", "pgs", "admm")}
+    kinds = {"auto": kt.ContactSolver, "pgs": kt.GaussSeidel, "admm": kt.ADMM}
+    solvers = {f"kinetree {name}": ours.bind(solver=kind()) for name, kind in kinds.items()}
     found = {way: solve(G, g, friction) for way, solve in solvers.items()}
     counts = {way: (result.iterations, _arrived(G, g, result.force)) for way, result in found.items()}
     some, states = slice(ONE_BY_ONE), list(zip(G, g, strict=True))[:ONE_BY_ONE]

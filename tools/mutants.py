@@ -36,15 +36,15 @@ ROOT = Path(__file__).parents[1]
 EQUIVALENT = ROOT / "tools" / "mutants_equivalent.txt"
 
 TESTS = {
-    "ground": "test_lazy.py test_forks.py test_names.py"
-    " test_modern_robotics.py test_robot.py passes/test_tangents.py formats",
+    "ground": "test_lazy.py test_names.py test_modern_robotics.py test_robot.py passes/test_tangents.py formats",
     "algorithms": "inverse_kinematics",
     "backends": "runtime/test_scan.py",
-    "constraints": "simulation/test_closed_loops.py simulation/test_contacts.py",
+    "constraints": "simulation/test_closed_loops.py simulation/test_contacts.py algorithms/test_table.py",
     "contacts": "constraints/test_contact_dynamics.py constraints/test_contact_steps.py simulation/test_contacts.py",
     "embedded": "robots",
     "functions": "test_robot.py algorithms/test_table.py runtime model",
-    "glossary": "test_names.py test_docs.py runtime/test_robot_functions.py algorithms/test_table.py",
+    "glossary": "test_names.py test_docs.py runtime/test_robot_calls.py algorithms/test_table.py"
+    " constraints/test_contact_steps.py",
     "glue": "runtime",
     "graph": "passes backends/test_llvm_operations.py backends/test_array_operations.py tracing scalars",
     "inverse_kinematics": "algorithms/test_table.py",
@@ -57,17 +57,17 @@ TESTS = {
     " identification/test_prepare.py",
     "model": "algorithms/test_limit_forces.py algorithms/test_mimic.py",
     "motions": "logs drawing simulation/test_recording.py",
-    "passes": "graph/test_verify.py golden",
+    "passes": "graph golden",
     "robot": "test_robot.py model constraints/test_mechanism.py runtime"
     " cli/test_cli_info.py identification/test_identify_mechanisms.py algorithms",
     "scalars": "constraints/test_constrained_dynamics.py constraints/test_inverse_dynamics.py",
-    "spatial": "test_modern_robotics.py formats/test_screws.py joints inverse_kinematics model",
+    "spatial": "test_modern_robotics.py formats/test_dh.py joints inverse_kinematics model",
     "tracing": "runtime/test_compose.py runtime/test_compiling.py",
 }
 """What tests a room beside the folder of tests of the same name."""
 
 WHOLE = (
-    "tests/golden/test_shown.py tests/test_names.py tests/test_wrong_calls.py tests/test_choices.py tests/test_lazy.py"
+    "tests/golden/test_shown.py tests/test_names.py tests/test_wrong_calls.py tests/test_lazy.py"
     " tests/test_docs.py tests/test_robot.py tests/test_examples.py tests/golden README.md docs"
     " tests/test_conformance.py tests/test_agreement.py"
 )

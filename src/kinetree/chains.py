@@ -10,7 +10,7 @@ from typing import ParamSpec
 from kinetree.formats.chains import DHLink, model_from_dh, model_from_screws
 from kinetree.model import Model
 from kinetree.robot_methods import Robot
-from kinetree.signatures import wrong_call
+from kinetree.signatures import friendly_call_errors
 
 __all__ = ["DHLink", "from_dh", "from_screws"]
 
@@ -19,19 +19,15 @@ P = ParamSpec("P")
 
 def _robot_by(read: Callable[P, Model]) -> Callable[[Callable[[], None]], Callable[P, Robot]]:
     """Decorate a name and its documentation: a function with the arguments of `read` that returns its robot."""
-    signature = inspect.signature(read).replace(return_annotation="Robot")
 
     def decorate(documented: Callable[[], None]) -> Callable[P, Robot]:
+        model_of = friendly_call_errors(read, documented.__name__)
+
         @functools.wraps(documented)
         def load(*args: P.args, **kwargs: P.kwargs) -> Robot:
-            try:
-                signature.bind(*args, **kwargs)
-            except TypeError as error:
-                name = documented.__name__
-                raise wrong_call(name, signature, args, kwargs, TypeError(f"{name}() {error}")) from None
-            return Robot(read(*args, **kwargs))
+            return Robot(model_of(*args, **kwargs))
 
-        load.__signature__ = signature  # type: ignore[attr-defined]
+        load.__signature__ = inspect.signature(read).replace(return_annotation="Robot")  # type: ignore[attr-defined]
         return load
 
     return decorate

@@ -16,8 +16,8 @@ VALUES: dict[str, tuple[str, ...]] = {}
 """The fields of each class of choices, see `kinetree.options`."""
 
 
-def friendly_call_errors(function: F) -> F:
-    """Return the function, or the class, whose wrong calls raise `CallError`: it says what to write.
+def friendly_call_errors(function: F, name: str = "") -> F:
+    """Return the function, or the class, whose wrong calls raise `CallError`: it says what to write, by this name.
 
     Examples
     --------
@@ -36,7 +36,7 @@ def friendly_call_errors(function: F) -> F:
         else:  # a named tuple
             setattr(function, "__new__", staticmethod(_with_friendly_errors(function.__new__, function.__name__)))  # noqa: B010
         return function
-    return cast(F, _with_friendly_errors(function, function.__name__))
+    return cast(F, _with_friendly_errors(function, name or function.__name__))
 
 
 def _with_friendly_errors(function: Callable[..., Any], name: str | None) -> Callable[..., Any]:
@@ -78,5 +78,5 @@ def wrong_call(
         write = ", ".join([*known[own:count], *(f"{key}=…" for key in named)])
         few = {0: "no argument", 1: "one argument"}.get(count - own, f"{count - own} arguments")
         return CallError(f"{name} takes {few} without a name: write {name}({write})")
-    wrong = re.sub(r"^\w+\.__(init|new)__\(\)", f"{name}()", str(error))
+    wrong = re.sub(r"^[\w.]+\(\)", f"{name}()", str(error))
     return CallError(f"{wrong}; its arguments are {', '.join(known[own:])}")

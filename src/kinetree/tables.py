@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Container, Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import NamedTuple
 
 from rich.console import Console, JustifyMethod
@@ -25,47 +25,6 @@ def print_warnings(out: Console, warnings: Iterable[str]) -> None:
         out.print(f"[yellow]warning:[/] {escape(warning)}")
 
 
-def make_table(
-    columns: Mapping[str, JustifyMethod],
-    rows: Sequence[Sequence[str]],
-    width: int,
-    *,
-    optional: Sequence[str] = (),
-    cut: int = 0,
-    marked: Container[int] = (),
-) -> Table:
-    """Return a table that fits the width: optional columns go in their order, then the column `cut` is shortened.
-
-    `columns` maps the headings to alignments; the rows `marked` stand out. A line below says which columns went.
-    """
-    wide = [max(map(len, column)) for column in zip(columns, *rows, strict=True)]
-    headings = list(columns)
-    shown = set(range(len(columns)))
-
-    def rest() -> int:
-        return width + GAP - sum(wide[k] + GAP for k in shown)
-
-    gone = []
-    for k in map(headings.index, optional):
-        if rest() < 0:
-            shown.remove(k)
-            gone.append(k)
-    for k in gone[::-1]:  # a narrow one may have gone before a wide one
-        if rest() >= wide[k] + GAP:
-            shown.add(k)
-            gone.remove(k)
-    wide[cut] = max(min(wide[cut], 8), wide[cut] + min(0, rest()))
-    table = Table(box=None, padding=(0, GAP, 0, 0), pad_edge=False)
-    if gone:
-        table.caption = f"not shown in {width} columns: {', '.join(headings[k] for k in gone)}"
-        table.caption_justify = "left"
-    for k in sorted(shown):
-        table.add_column(headings[k], justify=columns[headings[k]], no_wrap=True, width=wide[k])
-    for i, row in enumerate(rows):
-        table.add_row(*(Text(shorten(row[k], wide[k])) for k in sorted(shown)), style="bold red" if i in marked else "")
-    return table
-
-
 class Cells(NamedTuple):
     """A table of results: `str` of it is text, and a page or a terminal has it too.
 
@@ -78,6 +37,8 @@ class Cells(NamedTuple):
         Headings that a narrow terminal leaves out, in this order.
     marked : set of int
         Rows that stand out.
+    cut : int
+        The column that is shortened where a terminal is too narrow for the others.
 
     Examples
     --------
@@ -91,20 +52,50 @@ class Cells(NamedTuple):
     rows: Sequence[Sequence[str]]
     optional: Sequence[str] = ()
     marked: Set[int] = frozenset()
+    cut: int = 0
+
+    @property
+    def widths(self) -> list[int]:
+        """The width of each column."""
+        return [max(map(len, column)) for column in zip(self.columns, *self.rows, strict=True)]
 
     def __str__(self) -> str:
         """Return lines of text."""
-        wide = [max(map(len, column)) for column in zip(self.columns, *self.rows, strict=True)]
         signs = ["<" if side == "left" else ">" for side in self.columns.values()]
         lines = [
-            (GAP * " ").join(f"{x:{sign}{n}}" for x, sign, n in zip(row, signs, wide, strict=True))
+            (GAP * " ").join(f"{x:{sign}{n}}" for x, sign, n in zip(row, signs, self.widths, strict=True))
             for row in ([*self.columns], *self.rows)
         ]
         return "\n".join(map(str.rstrip, lines))
 
     def for_terminal(self, width: int) -> Table:
-        """Return the table of a terminal that is so wide."""
-        return make_table(self.columns, self.rows, width, optional=self.optional, marked=self.marked)
+        """Return the table of a terminal that is so wide; a line below says which columns are left out."""
+        wide, headings = self.widths, list(self.columns)
+        shown = set(range(len(headings)))
+
+        def rest() -> int:
+            return width + GAP - sum(wide[k] + GAP for k in shown)
+
+        gone = []
+        for k in map(headings.index, self.optional):
+            if rest() < 0:
+                shown.remove(k)
+                gone.append(k)
+        for k in gone[::-1]:  # a narrow one may have gone before a wide one
+            if rest() >= wide[k] + GAP:
+                shown.add(k)
+                gone.remove(k)
+        wide[self.cut] = max(min(wide[self.cut], 8), wide[self.cut] + min(0, rest()))
+        table = Table(box=None, padding=(0, GAP, 0, 0), pad_edge=False)
+        if gone:
+            table.caption = f"not shown in {width} columns: {', '.join(headings[k] for k in gone)}"
+            table.caption_justify = "left"
+        for k in sorted(shown):
+            table.add_column(headings[k], justify=self.columns[headings[k]], no_wrap=True, width=wide[k])
+        for i, row in enumerate(self.rows):
+            texts = (Text(shorten(row[k], wide[k])) for k in sorted(shown))
+            table.add_row(*texts, style="bold red" if i in self.marked else "")
+        return table
 
     def html(self) -> str:
         """Return the table of a page."""

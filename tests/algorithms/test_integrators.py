@@ -23,9 +23,9 @@ from kinetree.integrators.step import OWN
 from kinetree.integrators.variational import momenta, resolution, variational
 from kinetree.joints import FreeFlyer, Helical, Joint, Planar, Prismatic, Revolute, Spherical, Universal
 from kinetree.model import JointLimits, Model, ModelBuilder
-from kinetree.scalars.column import Column
 from kinetree.scalars.dual import Dual, rate_of, value_of
 from kinetree.scalars.functions import Scalar
+from kinetree.scalars.linalg import Column
 from kinetree.tracing.tracer import Tracer
 
 SPACE = (0.0, 0.0, 0.0)

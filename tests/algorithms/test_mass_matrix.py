@@ -200,14 +200,6 @@ def test_nothing_fills_in(model: Model) -> None:
     assert not L[:, ~carried(model)].any()
 
 
-def test_embedded_robots_have_lower_triangular_factors() -> None:
-    for name in ("panda", "g1"):
-        model = kt.load(name).model
-        assert (np.triu(carried(model), 1).any(axis=0) <= np.isin(np.arange(model.nv), range(6))).all()
-        L, _ = factors(model, random_states(model, 3, size=1)[0])
-        assert not np.triu(L, 1).any()
-
-
 @pytest.mark.parametrize(
     ("model", "inverse"), [*product(FOUR, (mass_matrix_inverse, inverse_by_segments)), (FOLLOWING, mass_matrix_inverse)]
 )

@@ -12,7 +12,7 @@ import pytest
 
 import kinetree as kt
 from helpers.dense import assert_close
-from helpers.frames import PIN_REFERENCE, REFERENCES, tips, with_frames
+from helpers.frames import ANGULAR_FIRST, PIN_REFERENCE, REFERENCES, tips, with_frames
 from helpers.pinocchio_oracle import SHARED, Oracle, build
 from helpers.trees import Array, page, random_states, random_tree
 from kinetree.algorithms import ALGORITHMS, crba
@@ -24,8 +24,6 @@ from kinetree.algorithms.kinematics.frames import (
     jacobian_rate,
 )
 
-ANGULAR_FIRST = [3, 4, 5, 0, 1, 2]
-"""Our spatial coordinates in theirs, which are linear first."""
 NAMES = ("tree-0", "tree-1", "tree-2", "panda", "g1")
 SIZE = 12
 robots = pytest.mark.parametrize("name", NAMES)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import doctest
 import importlib
 import inspect
@@ -17,14 +18,18 @@ from typing import Any
 import pytest
 
 import kinetree as kt
+from helpers.compiler import Use, trace, uses
+from helpers.mechanisms import four_bar
 from kinetree import algorithms, integrators
 from kinetree.algorithms import ALGORITHMS
 from kinetree.algorithms.registry import OneFrame, algorithm
 from kinetree.algorithms.table import INDEX, PAGES
 from kinetree.constraints import MECHANISM_ALGORITHMS, pages
 from kinetree.constraints.pages import PAGES as MECHANISM_PAGES
-from kinetree.errors import ArgumentError
+from kinetree.errors import ArgumentError, ModelError
 from kinetree.glossary.symbols import OPTIONS, SYMBOLS, TEXTS, shape_of_name
+from kinetree.graph import Program
+from kinetree.graph.graph import digest
 
 
 def run(code: str) -> str:
@@ -304,3 +309,38 @@ def test_the_class_documents_the_functions() -> None:
 )
 def test_shapes_of_users_arguments(name: str, shape: tuple[str | int, ...] | None) -> None:
     assert shape_of_name(name) == shape
+
+
+def used(program: Program) -> set[str]:
+    """Return the names of the inputs on which a program's results depend."""
+    nodes = (program.graph[i] for i in program.schedule())
+    return {program.inputs[node.payload[0]].name for node in nodes if node.op == "input"}
+
+
+@pytest.mark.parametrize("owner", TABLES)
+def test_every_input_and_every_choice_counts(owner: str) -> None:
+    """What is not passed on to where it counts makes no difference to any program, of models that have everything."""
+    mech = four_bar().mech
+    tree = mech.tree.with_limits(lower=-2.0, upper=2.0, effort=5.0).with_joint_physics(damping=0.1).with_friction()
+    touching = [kt.Contact("coupler", radius=0.1, friction=0.2), kt.ContactSlot("slot", "rocker")]
+    held = [kt.Mechanism(tree, [*mech.constraints, *more], ["motor"]).model for more in ([], touching[:1], touching)]
+    robot = kt.load("ur5").with_friction()
+    models = held if owner == "mech" else [robot.model]
+    for name, row in TABLES[owner].items():
+        first = uses(row, ("rocker_tip" if held is models else "tool0", models[0].frame_names[2]), "")[0].options
+        several = {
+            option: x[1:] if isinstance(x, tuple) else [models[0].joint_names[:1]] for option, x in row.options.items()
+        }
+        others = [{option: x} for option in row.options.keys() - first.keys() for x in several[option]]
+        seen, alike = set[str](), others
+        for model in models:
+            plain = trace(model, row, Use(tuple(row.optional), first))
+            seen |= used(plain)
+            same = []
+            for other in others:
+                with contextlib.suppress(ModelError):  # not for contacts, or not in slots
+                    program = trace(model, row, Use(tuple(row.optional), first | other))
+                    seen |= used(program)
+                    same += [other] if digest(program) == digest(plain) else []
+            alike = [other for other in alike if other in same]
+        assert (seen, alike) == ({*row.inputs, *row.optional}, []), name

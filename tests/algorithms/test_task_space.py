@@ -365,16 +365,3 @@ def test_manipulability(robot: kt.Robot, frame: str, rows: str) -> None:
     if robot is PANDA:
         assert (f(Q[0], frame="panda_link5") == 0.0) == (rows == "pose")  # five joints
         assert f(Q[0], frame="panda_link0") == 0.0
-
-
-def test_each_frame_reference_and_choice_of_rows_has_code_of_its_own():
-    """Those of equal shapes too: all variants come from one robot."""
-    q = PANDA.random_state(seed=4)[0]
-    M_inverse = np.linalg.inv(PANDA.mass_matrix(q))
-    for frame in ("panda_link6", "panda_hand"):
-        for reference in ("body", "world"):
-            J = PANDA.jacobian(q, frame=frame, reference=reference)
-            for rows in ("position", "orientation"):
-                chosen = {"frame": frame, "reference": reference, "rows": rows}
-                wanted = np.linalg.pinv(J[ROWS[rows]] @ M_inverse @ J[ROWS[rows]].T)
-                assert np.allclose(PANDA.operational_inertia(q, **chosen), wanted, rtol=1e-9, atol=1e-9), chosen

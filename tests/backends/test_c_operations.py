@@ -11,8 +11,7 @@ import pytest
 from test_array_operations import OPERATIONS as ARRAY_OPERATIONS
 from test_array_operations import X
 from test_array_operations import program as using
-from test_llvm_operations import arguments
-from test_llvm_sincos import near_multiples
+from test_llvm_operations import arguments, near_multiples
 
 import kinetree as kt
 from helpers.c_backend import COMPILERS, CBackend, run_c

@@ -17,7 +17,7 @@ from helpers.kernels import HOST, assembly, run_single, same_bits
 from helpers.programs import random_program, traced
 from kinetree.backends.base import ObjectCode
 from kinetree.backends.llvm import Target, load
-from kinetree.backends.llvm.compile import compile_batch, compile_single
+from kinetree.backends.llvm.compile import compile_batch, compile_single, pieces
 from kinetree.backends.llvm.module import batch_ir, single_ir
 from kinetree.graph.ops import interpret
 
@@ -213,3 +213,15 @@ def test_code_for_arm_calls_nothing():
     names = set(re.findall(rb"\0([A-Za-z_]\w*)(?=\0)", data[data.rindex(b"\0kt_batch\0") - 400 :]))
     assert b"kt_batch" in names
     assert not {n for n in names if n.startswith(b"__") or n in (b"memcpy", b"fma")}
+
+
+@pytest.mark.parametrize("size", [1, 60, 200])
+def test_pieces_are_as_few_as_their_size_allows(size):
+    functions = [f"define internal void @f{k}() #0 {{\n  ret void ; {'x' * (7 * k % 40)}\n}}\n" for k in range(12)]
+    _, *rest = pieces("".join(functions) + "attributes #0 = { nounwind }\n", size)
+    held = [[functions[int(k)] for k in re.findall(r"define hidden void @f(\d+)", piece)] for piece in rest]
+    assert [text for group in held for text in group] == functions
+    lengths = [sum(len(text) - len("\n}\n") for text in group) for group in held]
+    assert all(length <= size or len(group) == 1 for length, group in zip(lengths, held, strict=True))
+    following = [len(group[0]) - len("\n}\n") for group in held[1:]]
+    assert all(length + more > size for length, more in zip(lengths, following, strict=False))

@@ -5,38 +5,42 @@ from __future__ import annotations
 import json
 import re
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import kinetree as kt
-from helpers import kr300
-from helpers.cli import LEG, N, recorded
-from helpers.cli import real as as_it_is
 from helpers.logs import HOPPER, hop
+from helpers.shell import KNEE as URDF
 from kinetree.cli.commands.identify import Logs
 from kinetree.identification import read_log
+
+N = 400
+
+
+def recorded(robot: kt.Robot, seed: int) -> dict[str, np.ndarray]:
+    q, v, a = robot.random_state(seed, N)
+    noise = np.random.default_rng(seed).normal(size=v.shape)
+    return {"t": 0.01 * np.arange(N), "q": q, "v": v, "a": a, "tau": robot.inverse_dynamics(q, v, a) + 0.02 * noise}
 
 
 @pytest.fixture(scope="module")
 def real() -> kt.Robot:
-    return as_it_is()
+    tool = kt.Inertia(0.8, [0.0, 0.1, 0.0], np.diag([0.02, 0.01, 0.02]))
+    return kt.load(URDF).attach(tool, "c").with_joint_physics(damping=0.4).with_friction()
 
 
 @pytest.fixture
-def identify(kinetree):
-    return partial(kinetree, "identify")
-
-
-@pytest.fixture
-def files(tmp_path, kinetree, real: kt.Robot):
-    (tmp_path / "arm.urdf").write_text(LEG)
+def identify(shell, real: kt.Robot):
+    """Run ``kinetree identify`` beside the files of an arm and of two motions."""
+    Path("arm.urdf").write_text(URDF)
     np.savez("a.npz", **recorded(real, 0))
     np.savez("b.npz", **recorded(real, 1))
-    return tmp_path
+    return partial(shell, "identify")
 
 
-def test_a_robot_file_with_what_the_motions_tell(files, identify, real: kt.Robot):
+def test_a_robot_file_with_what_the_motions_tell(identify, real: kt.Robot):
     pytest.importorskip("matplotlib")
     code, out, err = identify(
         "arm.urdf", "--terms", "damping", "a.npz", "--validate", "b.npz", "-o", "new.urdf", "--report", "r.html"
@@ -44,27 +48,16 @@ def test_a_robot_file_with_what_the_motions_tell(files, identify, real: kt.Robot
     assert (code, err) == (0, "")
     assert "arm: 12 base parameters from 400 samples, validated on 400 others" in out
     assert out.count("wrote ") == 2
-    text = (files / "new.urdf").read_text()
-    for line in (*(x for x in LEG.splitlines() if "mesh" in x), "<!-- c -->", 'effort="99"'):
+    text = Path("new.urdf").read_text()
+    for line in (*(x for x in URDF.splitlines() if "mesh" in x), "<!-- c -->", 'effort="99"'):
         assert line in text
     found = kt.load("new.urdf").with_friction()
     q, v, a = real.random_state(5, 50)
     np.testing.assert_allclose(found.inverse_dynamics(q, v, a), real.inverse_dynamics(q, v, a), atol=0.05)
-    assert "damping of knee" in (files / "r.html").read_text()
+    assert "damping of knee" in Path("r.html").read_text()
 
 
-def test_joints_that_tell_little_are_warned_of(files, identify, real: kt.Robot):
-    log = recorded(real, 8)
-    log["v"][:, 0] = log["a"][:, 0] = 0.0
-    log["q"][:, 0] = 0.5
-    log["tau"] = real.inverse_dynamics(log["q"], log["v"], log["a"]) + 0.01 * np.cos(np.outer(np.arange(N), [3.0, 5.0]))
-    np.savez("held.npz", **log)
-    code, out, err = identify("arm.urdf", "held.npz", "--terms", "damping")
-    assert (code, err) == (0, "")
-    assert "warning: hip never moves" in out
-
-
-def test_json_has_all_figures(files, identify):
+def test_json_has_all_figures(identify):
     code, out, _ = identify("arm.urdf", "a.npz", "--validate", "b.npz", "--terms", "damping", "--json")
     assert code == 0
     found = json.loads(out)
@@ -73,20 +66,13 @@ def test_json_has_all_figures(files, identify):
     (damping,) = (x for x in found["parameters"] if x["parameter"] == "damping of knee")
     assert abs(damping["estimate"] - 0.4) < 5 * damping["std"]
     assert identify("arm.urdf", "a.npz", "--terms", "damping", "-q") == (0, "", "")
+    assert "motion 2 is motion 1 once more" in identify("arm.urdf", "a.npz", "--validate", "./a.npz")[2]
     assert "damping of knee" in identify("arm.urdf", "a.npz", "--terms", "damping", "--parameters")[1]
 
 
-def test_what_no_bodies_explain_is_said(files, identify):
-    log = dict(np.load("a.npz"))
-    np.savez("odd.npz", **log | {"tau": log["tau"] - log["a"] * [0.0, 0.5]})
-    code, out, _ = identify("arm.urdf", "odd.npz", "--terms", "damping")
-    assert code == 0
-    assert "less well than the estimates" in " ".join(out.split())
-
-
-def test_what_it_holds(files, identify, real: kt.Robot):
+def test_what_it_holds(identify, real: kt.Robot):
     np.savez("held.npz", **recorded(real.attach(kt.Inertia.from_com(1.5, [0, 0, 0.2], np.zeros((3, 3))), "c"), 2))
-    (files / "real.urdf").write_text(real.to_urdf("arm.urdf"))
+    Path("real.urdf").write_text(real.to_urdf("arm.urdf"))
     code, out, err = identify("real.urdf", "--friction", "held.npz", "--payload", "c", "-o", "holding.urdf")
     assert (code, err) == (0, "")
     assert re.search(r"arm holds 1\.(49|50|51)\d* kg at c", out)
@@ -95,7 +81,7 @@ def test_what_it_holds(files, identify, real: kt.Robot):
     assert all(joint["rms_with"] < 0.03 < joint["rms_without"] for joint in held["joints"])
 
 
-def test_what_urdf_has_no_place_for_is_said(files, identify):
+def test_what_urdf_has_no_place_for_is_said(identify):
     code, out, err = identify("arm.urdf", "a.npz", "--terms", "armature,damping,offset", "-o", "new.urdf")
     assert (code, err) == (0, "")
     said = " ".join(out.split())
@@ -104,24 +90,7 @@ def test_what_urdf_has_no_place_for_is_said(files, identify):
     assert "armature and springs: those of hip, knee" in said
 
 
-def test_a_robot_that_hangs_comes_from_its_file_as_it_was(tmp_path, identify):
-    """The KR300 as in docs/from_log_to_robot.md: its base is turned round, which the file says."""
-    with pytest.warns(kt.FormatWarning, match="armature and springs: those of joint1"):
-        (tmp_path / "kr300.urdf").write_text(kr300.kr300().to_urdf())
-    for name in "AB":
-        with np.load(kr300.FOLDER / f"repeat_{name}.npz") as data:
-            q, tau = np.cumsum(data["q_1e7"], axis=0) * 1e-7, data["motor_torque_1e2"] * 1e-2 * kr300.GEARS
-        np.savez(f"{name}.npz", t=0.004 * np.arange(len(q)), q=q, tau=tau)
-    terms = "armature,damping,friction,offset,stiffness@joint2,damping_asymmetry@joint2,damping_asymmetry@joint3"
-    choices = ["--terms", terms, "--cutoff", "6", "--presliding", "5e-5", "--prior-spread", "0.2"]
-    code, out, _ = identify("kr300.urdf", "A.npz", "--validate", "B.npz", *choices, "--json")
-    assert code == 0
-    residuals = [joint["residual_validation"] for joint in json.loads(out)["joints"]]
-    assert min(residuals) > 0.14
-    assert max(residuals) < 0.3  # 0.24 to 1.06 with the base upside down
-
-
-def test_motor_constants(files, identify, real: kt.Robot):
+def test_motor_constants(identify, real: kt.Robot):
     constants = np.array([4.0, 0.3])
     holding = real.attach(kt.Inertia.from_com(3.0, [0.0, 0.1, 0.3], np.zeros((3, 3))), "c")
     for name, robot, seed in (("free", real, 6), ("held", holding, 7)):
@@ -142,7 +111,7 @@ def test_motor_constants(files, identify, real: kt.Robot):
     assert (code, "motor constant std" in out) == (0, True)
 
 
-def test_a_load_of_known_mass(files, identify, real: kt.Robot):
+def test_a_load_of_known_mass(identify, real: kt.Robot):
     box = kt.Inertia.from_com(3.0, [0.0, 0.1, 0.3], np.zeros((3, 3)))
     np.savez("held.npz", **recorded(real.attach(box, "c"), 7))
     command = ["arm.urdf", "a.npz", "held.npz", "--terms", "damping", "--load", "held.npz=3@c"]
@@ -157,55 +126,7 @@ def test_a_load_of_known_mass(files, identify, real: kt.Robot):
     assert (code, "load of 3 kg on c: centre of mass at" in out) == (0, True)
 
 
-def wrong(what: str):
-    def change(log):
-        match what:
-            case "flipped":
-                log["tau"][:, 1] *= -1.0
-            case "degrees":
-                log["q"] *= 57.3
-            case "at its end":
-                log["tau"] = np.clip(log["tau"], -2.0, 2.0)
-            case "milliseconds":
-                log["t"] *= 1000.0
-            case "millinewtons":
-                log["tau"] *= 1000.0
-            case "back":
-                log["t"][50:] -= 1.0
-            case "without":
-                del log["tau"]
-        return log
-
-    return change
-
-
-@pytest.mark.parametrize(
-    ("what", "message"),
-    [
-        ("flipped", "bad.npz: the forces of knee have the other sign"),
-        ("degrees", "bad.npz: the positions of hip and knee are far beyond the joints' limits: are they in degrees?"),
-        ("at its end", "bad.npz: the forces of hip and knee stay at their greatest or least value"),
-        ("milliseconds", "bad.npz: samples are 10 s apart: is the time in seconds?"),
-        ("millinewtons", "bad.npz: the forces of all joints are about 1"),
-        ("back", "bad.npz: time goes back from 0.49 s to -0.5 s at sample 50"),
-        ("without", "bad.npz: there are neither joint forces nor currents. Expected columns: t, q.hip, q.knee, v.hip"),
-    ],
-)
-def test_bad_data_are_named(files, identify, real: kt.Robot, what: str, message: str):
-    np.savez("bad.npz", **wrong(what)(recorded(real, 3)))
-    for arguments in (["a.npz", "bad.npz"], ["a.npz", "--validate", "bad.npz"]):
-        code, out, err = identify("arm.urdf", *arguments, "-o", "new.urdf")
-        assert (code, out) == (1, "")
-        assert message in err.replace("hip, knee are", "hip and knee are").replace(
-            "hip, knee stay", "hip and knee stay"
-        )
-        assert err.count(message.partition(": ")[2][-40:]) == 1
-        assert not (files / "new.urdf").exists()
-    if what == "flipped":
-        assert identify("arm.urdf", "bad.npz", "--force", "-q", "--terms", "damping")[0] == 0
-
-
-def test_what_is_known_before_and_where_mass_is(files, identify):
+def test_what_is_known_before_and_where_mass_is(identify):
     options = ["--known", "damping of knee=0", "--bounds", "c=-0.5,0.5,-0.4,0.02,-0.5,0.5", "--weights", "none"]
     code, out, _ = identify("arm.urdf", "a.npz", "--terms", "damping", "-o", "new.urdf", "--json", *options)
     assert code == 0
@@ -216,8 +137,49 @@ def test_what_is_known_before_and_where_mass_is(files, identify):
     assert h_y / m < 0.02
 
 
-def test_a_floating_base_with_wrenches_and_a_file_that_is_streamed(files, identify):
-    (files / "hopper.urdf").write_text(HOPPER)
+def test_what_the_data_lack_is_said(identify, real: kt.Robot):
+    log = recorded(real, 8)
+    log["v"][:, 0] = log["a"][:, 0] = 0.0
+    log["q"][:, 0] = 0.5
+    log["tau"] = real.inverse_dynamics(log["q"], log["v"], log["a"]) + 0.01 * np.cos(np.outer(np.arange(N), [3.0, 5.0]))
+    np.savez("held.npz", **log)
+    code, out, err = identify("arm.urdf", "held.npz", "--terms", "damping")
+    assert (code, err) == (0, "")
+    assert "warning: hip never moves" in out
+    log = dict(np.load("a.npz"))
+    np.savez("odd.npz", **log | {"tau": log["tau"] - log["a"] * [0.0, 0.5]})
+    code, out, _ = identify("arm.urdf", "odd.npz", "--terms", "damping")
+    assert code == 0
+    assert "less well than the estimates" in " ".join(out.split())
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"tau": lambda x: x * [1.0, -1.0]}, "bad.npz: the forces of knee have the other sign"),
+        ({"q": lambda x: 57.3 * x}, "are far beyond the joints' limits: are they in degrees?"),
+        ({"tau": lambda x: np.clip(x, -2.0, 2.0)}, "stay at their greatest or least value"),
+        ({"t": lambda x: 1000.0 * x}, "bad.npz: samples are 10 s apart: is the time in seconds?"),
+        ({"tau": lambda x: 1000.0 * x}, "bad.npz: the forces of all joints are about 1"),
+        ({"t": lambda x: x - (x > 0.495)}, "bad.npz: time goes back from 0.49 s to -0.5 s at sample 50"),
+        ({"tau": None}, "bad.npz: there are neither joint forces nor currents. Expected columns: t, q.hip, q.knee, v."),
+    ],
+)
+def test_bad_data_are_named(identify, real: kt.Robot, wrong, message: str):
+    log = recorded(real, 3)
+    ((name, change),) = wrong.items()
+    np.savez("bad.npz", **{k: change(x) if k == name else x for k, x in log.items() if k != name or change})
+    for arguments in (["a.npz", "bad.npz"], ["a.npz", "--validate", "bad.npz"]):
+        code, out, err = identify("arm.urdf", *arguments, "-o", "new.urdf")
+        assert (code, out) == (1, "")
+        assert err.count(message) == 1
+        assert not Path("new.urdf").exists()
+    if "other sign" in message:
+        assert identify("arm.urdf", "bad.npz", "--force", "-q", "--terms", "damping")[0] == 0
+
+
+def test_a_floating_base_with_wrenches_and_a_file_that_is_streamed(identify):
+    Path("hopper.urdf").write_text(HOPPER)
     log = hop(kt.load(HOPPER, floating_base=True), 600)
     np.savez("hop.npz", t=log["t"], q=log["q"], wrench=log["wrench"])
     options = ["hopper.urdf", "--floating-base", "hop.npz", "--terms", "none", "--cutoff", "25", "--json"]
@@ -236,7 +198,7 @@ def test_a_floating_base_with_wrenches_and_a_file_that_is_streamed(files, identi
         assert abs(one["estimate"] - other["estimate"]) < 0.1 * one["std"] + 1e-6
 
 
-def test_progress_goes_from_nothing_to_all(files, real: kt.Robot):
+def test_progress_goes_from_nothing_to_all(identify, real: kt.Robot):
     shown: list[float] = []
     log = read_log("a.npz", real, block=100).filtered()
     logs = Logs(None, real, [], lambda done, total: shown.append(done / total))
@@ -246,7 +208,7 @@ def test_progress_goes_from_nothing_to_all(files, real: kt.Robot):
     assert shown[-1] == 1.0
 
 
-def test_choices_of_how_samples_are_made(files, identify):
+def test_choices_of_how_samples_are_made(identify):
     def count(*options):
         code, out, _ = identify("arm.urdf", "a.npz", "--terms", "none", "--force", "--json", *options)
         assert code == 0
@@ -256,6 +218,4 @@ def test_choices_of_how_samples_are_made(files, identify):
     assert 300 < every < N
     assert every / 2 - 1 < count("--decimate", "2", "--cutoff", "20") < every / 2 + 1
     assert count("--decimate", "1", "--cutoff", "20", "--outliers", "3") < every
-    assert count("--decimate", "1", "--cutoff", "20", "--standing", "0.1") == every, (
-        "equations are left out, no samples"
-    )
+    assert count("--decimate", "1", "--cutoff", "20", "--standing", "0.1") == every, "no samples are left out"

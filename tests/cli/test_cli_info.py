@@ -20,77 +20,49 @@ from kinetree.embedded import EMBEDDED
 from kinetree.errors import NonPhysicalInertiaWarning
 from kinetree.joints import Continuous, Prismatic, Revolute
 from kinetree.robot.table import joint_table, kind, massless, missing_limits, tree
-from kinetree.tables import make_table
+from kinetree.tables import Cells, number
 from robots import erd_sdf
 
 
-def test_panda_needs_no_file(kinetree):
-    code, out, err = kinetree("info", "panda")
-    assert (code, err) == (0, "")
-    assert out.startswith("panda: 7 joints, nq = 7, nv = 7, 7 moving bodies, 16.82 kg\n")
-    row = next(line for line in out.splitlines() if "panda_joint6" in line)
-    assert row.split() == [
-        "panda_joint6",
-        "revolute",
-        "z",
-        "-0.0175",
-        "…",
-        "3.752",
-        "2.61",
-        "12",
-        "1.667",
-        "panda_link6",
-    ]
-    assert "fixed to panda_link7: panda_link8, panda_hand, panda_hand_tcp" in out
-    assert "warning" not in out
-    assert "figures from https://github.com/frankaemika/franka_ros" in out
-    assert out.rstrip().endswith("licence Apache-2.0")
+@pytest.fixture
+def cli(shell):
+    return shell
 
 
-def test_a_file_with_closed_loops(kinetree):
-    code, out, err = kinetree("info", erd_sdf("cassie_v2.sdf"))
+def test_an_embedded_robot_needs_no_file_and_floats_as_it_should(cli):
+    for name in EMBEDDED:
+        floating = "freeflyer" in cli("info", name)[1]
+        assert floating is EMBEDDED[name].floating
+        assert "freeflyer" in cli("info", name, "--floating-base")[1]
+        assert "freeflyer" not in cli("info", name, "--fixed-base")[1]
+    lines = cli("info", "g1")[1].splitlines()
+    marks = {line.split()[1] if line[0] in "├└" else line.split()[0]: line[0] for line in lines[2:20]}
+    assert (marks["left_hip_pitch_joint"], marks["waist_yaw_joint"]) == ("├", "└")
+    assert any(line.startswith("   └─ right_shoulder_pitch_joint") for line in lines)
+
+
+def test_a_file_with_closed_loops(cli):
+    code, out, err = cli("info", erd_sdf("cassie_v2.sdf"))
     assert (code, err) == (0, "")
     assert out.startswith("cassie: 23 joints, nq = 29, nv = 28 (22 actuated)")
     assert "left-pitch-rod-joint      loop: spherical  left-pitch-rod-joint.child – left-pitch-rod-joint.parent" in out
     assert "mobility 18: 28 freedoms of the tree less rank 10 of 12 rows" in out
-    said = json.loads(kinetree("info", erd_sdf("cassie_v2.sdf"), "--fixed-base", "--json")[1])
+    said = json.loads(cli("info", erd_sdf("cassie_v2.sdf"), "--fixed-base", "--json")[1])
     assert (said["nv"], said["mobility"]["mobility"], said["constraints"][0]["rows"]) == (22, 12, 3)
 
 
-def test_files_that_are_no_mechanism_have_their_own_errors(kinetree, tmp_path):
+def test_files_that_are_no_mechanism_have_their_own_errors(cli, tmp_path):
     file = tmp_path / "r.urdf"
     file.write_text("<robot name='r'><link name='a'/><link name='b'/></robot>")
-    code, out, err = kinetree("info", file)
+    code, out, err = cli("info", file)
     assert (code, out) == (1, "")
     assert "2 links have no parent joint: 'a' (line 1), 'b' (line 1)" in err
     ends = "<parent link='a'/><child link='b'/><limit effort='5' velocity='1'/>"
     motors = "".join(f"<joint name='{name}' type='continuous'>{ends}</joint>" for name in "jk")
     file.write_text(f"<robot name='r'><link name='a'/><link name='b'/>{motors}</robot>")
-    assert "the loop of the joints 'k', 'j': every one has a motor; cut=" in kinetree("info", file)[2]
-    code, _, err = kinetree("simulate", file)
+    assert "the loop of the joints 'k', 'j': every one has a motor; cut=" in cli("info", file)[2]
+    code, _, err = cli("simulate", file)
     assert (code, "kinetree.load_mechanism reads closed loops" in err) == (1, True)
-
-
-@pytest.mark.parametrize("name", EMBEDDED)
-def test_every_embedded_robot_floats_as_it_should(kinetree, name):
-    floating = "freeflyer" in kinetree("info", name)[1]
-    assert floating is EMBEDDED[name].floating
-    assert "freeflyer" in kinetree("info", name, "--floating-base")[1]
-    assert "freeflyer" not in kinetree("info", name, "--fixed-base")[1]
-
-
-def test_without_a_robot_the_embedded_ones_are_listed(kinetree):
-    code, out, _ = kinetree("info")
-    assert code == 0
-    assert [line.split()[0] for line in out.splitlines()[1:5]] == list(EMBEDDED)
-
-
-def test_branches_indent_and_chains_do_not(kinetree):
-    lines = kinetree("info", "g1")[1].splitlines()
-    marks = {line.split()[1] if line[0] in "├└" else line.split()[0]: line[0] for line in lines[2:20]}
-    assert marks["left_hip_pitch_joint"] == "├"
-    assert marks["waist_yaw_joint"] == "└"
-    assert any(line.startswith("   └─ right_shoulder_pitch_joint") for line in lines)
 
 
 def two_arms():
@@ -153,7 +125,7 @@ def test_the_embedded_robots_in_a_narrow_terminal(capsys, monkeypatch):
 
 def test_a_narrow_column_comes_back_when_a_wide_one_has_gone(capsys):
     columns = {"name": "left", "wide": "left", "slim": "right"}
-    console().print(make_table(columns, [("n" * 20, "w" * 20, "s" * 4)], 30, optional=["slim", "wide"]))
+    console().print(Cells(columns, [("n" * 20, "w" * 20, "s" * 4)], ["slim", "wide"]).for_terminal(30))
     assert [line.rstrip() for line in capsys.readouterr().out.splitlines()] == [
         "name                  slim",
         "nnnnnnnnnnnnnnnnnnnn  ssss",
@@ -173,28 +145,28 @@ def test_names_are_whole_in_sixty_columns(capsys):
     assert "right_shou" not in capsys.readouterr().out  # cut in its middle where nothing else can go
 
 
-def test_a_non_physical_inertia_is_a_warning_that_names_the_link(kinetree, tmp_path):
+def test_a_non_physical_inertia_is_a_warning_that_names_the_link(cli, tmp_path):
     file = tmp_path / "odd.urdf"
     file.write_text(
         '<robot name="odd"><link name="a"/><link name="flat"><inertial><mass value="1"/>'
         '<inertia ixx="1" iyy="1" izz="9" ixy="0" ixz="0" iyz="0"/></inertial></link>'
         '<joint name="j" type="continuous"><parent link="a"/><child link="flat"/><axis xyz="0 0 1"/></joint></robot>'
     )
-    code, out, err = kinetree("info", file)
+    code, out, err = cli("info", file)
     assert (code, err) == (0, "")
     assert any(line.startswith("warning:") and "flat" in line for line in out.splitlines())
 
 
 @pytest.mark.parametrize("arguments", [("--help",), ("info", "--help"), ("inverse-dynamics", "--help")])
-def test_help(kinetree, arguments):
-    code, out, _ = kinetree(*arguments)
+def test_help(cli, arguments):
+    code, out, _ = cli(*arguments)
     assert code == 0
     assert "ROBOT" in out or "examples" in out
     assert max(map(len, out.splitlines())) <= 120
 
 
-def test_version(kinetree):
-    assert kinetree("--version") == (0, f"kinetree {__version__}\n", "")
+def test_version(cli):
+    assert cli("--version") == (0, f"kinetree {__version__}\n", "")
 
 
 def test_a_reader_that_goes_away_is_no_complaint():
@@ -225,11 +197,6 @@ def test_info_imports_neither_compiler_nor_plots():
     assert done.stdout.splitlines()[-1] == "[]"
 
 
-def test_python_dash_m():
-    done = subprocess.run([sys.executable, "-m", "kinetree", "info", "ur5"], capture_output=True, text=True, check=True)
-    assert done.stdout.startswith("ur5: 6 joints")
-
-
 def test_a_limit_of_zero_is_not_given_and_that_is_said_once(capsys):
     b = ModelBuilder("pair")
     solid = Inertia.from_com(2.0, [0, 0, 0], [[1, 0, 0], [0, 1, 0], [0, 0, 1]])
@@ -242,10 +209,5 @@ def test_a_limit_of_zero_is_not_given_and_that_is_said_once(capsys):
     console().print(joint_table(model, 120))
     rows = capsys.readouterr().out.splitlines()[1:]
     assert [row.split()[6:8] for row in rows] == [["–", "–"], ["2", "–"]]
-
-
-def test_numbers_that_do_not_exist_are_dashes():
-    from kinetree.tables import number
-
     shown = [number(x) for x in (math.inf, math.nan, 0.0, 87.0, 1e-9, 1.7e9)]
     assert shown == ["–", "–", "0", "87", "1e-09", "1700000000"]

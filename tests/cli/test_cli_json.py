@@ -53,13 +53,14 @@ KEYS = {
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """Return a folder with two logs of a ur5."""
+    """Return a folder with two logs of a ur5, and its file with inertias that no body has."""
     folder, robot = tmp_path_factory.mktemp("json"), kt.load("ur5")
     for seed in (0, 1):
-        q, v, a = robot.random_state(seed, 200)
-        q *= 0.25  # no leaps by a turn
+        q, v, a = (0.25 * x for x in robot.random_state(seed, 200))
         tau = robot.inverse_dynamics(q, v, a) + np.random.default_rng(seed).normal(size=v.shape)
         np.savez(folder / f"{seed}.npz", t=0.01 * np.arange(200), q=q, v=v, a=a, tau=tau)
+    text = robot.to_urdf().replace('ixx="', 'ixx="1')
+    (folder / "flat.urdf").write_text(text)
     return folder
 
 
@@ -83,3 +84,16 @@ def test_the_keys_are(call: str, folder: Any, capsys: pytest.CaptureFixture[str]
 
 def test_each_command_is_there() -> None:
     assert {call.split()[0] for call in KEYS} == {*COMMANDS}
+
+
+WARNED = [(call, form) for call in KEYS if " ur5" in call for form in ("", "--json")]
+WARNED += [(call, "-o -") for call in KEYS if call.startswith(("inverse-dynamics", "export"))]
+
+
+@pytest.mark.parametrize(("call", "form"), WARNED)
+def test_warnings_of_the_file_are_passed_on(call: str, form: str, folder: Any, capsys: Any, monkeypatch: Any) -> None:
+    monkeypatch.chdir(folder)
+    assert main([*call.replace("ur5", "flat.urdf").split(), *form.split()]) == 0
+    out, err = capsys.readouterr()
+    told = str(json.loads(out)["warnings"]) if form == "--json" else err if form else out
+    assert "no body has these inertias" in told.replace("\n", " ")

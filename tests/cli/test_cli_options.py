@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import subprocess
@@ -17,6 +18,11 @@ from kinetree.cli.arguments import COMMANDS, INTEGRATORS
 from kinetree.cli.program import make_parser, overview
 from kinetree.integrators import OWN
 from kinetree.runtime import cache
+
+
+@pytest.fixture
+def kinetree(shell):
+    return shell
 
 
 def made(name="made.npz"):
@@ -45,16 +51,6 @@ def test_friction_that_the_file_does_not_give(kinetree):
     for name in ("go2", "panda"):
         _, out, _ = kinetree("inverse-dynamics", name, "--duration", "0.1", "--friction")
         assert (warning in out) is (name == "go2")
-
-
-def test_a_payload_is_at_the_end_of_a_chain_unless_it_is_said_where(kinetree):
-    assert kinetree("inverse-dynamics", "ur5", *MADE, "--payload", "3")[0] == 0
-    robot, state = kt.load("ur5"), made()
-    robot = robot.attach(kt.Inertia.from_com(3, [0, 0, 0], np.zeros((3, 3))), "wrist_3_link")
-    np.testing.assert_array_equal(state["tau"], robot.inverse_dynamics(state["q"], state["v"], state["a"]))
-    code, out, _ = kinetree("inverse-dynamics", "ur5", "--duration", "0.1", "--payload", "3@base_link")
-    assert code == 0
-    assert "warning: --payload has no effect: base_link is fixed to the world" in out
 
 
 def test_exported_functions_count_them_too(kinetree):
@@ -90,44 +86,6 @@ def strict(text):
     return json.loads(text, parse_constant=refuse)
 
 
-def test_info_as_json(kinetree):
-    robot = kt.load("go2")
-    code, out, err = kinetree("info", "go2", "--json")
-    assert (code, err) == (0, "")
-    facts = strict(out)
-    assert [joint["name"] for joint in facts["joints"]] == list(robot.joint_names)
-    assert (facts["nq"], facts["nv"], facts["mass"]) == (robot.nq, robot.nv, robot.mass)
-    assert list(facts["frames"]) == list(robot.frame_names)
-    thigh = facts["joints"][2]
-    assert thigh["axis"] == [0, 1, 0]
-    assert [thigh["lower"], thigh["effort"]] == [robot.lower_limits[8], robot.effort_limits[7]]
-    assert thigh["v_index"] == [7]
-    assert facts["joints"][0]["lower"] is None
-    assert [robot["name"] for robot in strict(kinetree("info", "--json")[1])] == ["ur5", "panda", "go2", "g1"]
-
-
-def test_torques_as_json(kinetree):
-    code, out, err = kinetree("inverse-dynamics", "go2", "--duration", "1", "--json", "-o", "made.npz")
-    assert (code, err) == (0, "")
-    found, tau = strict(out), np.abs(made()["tau"])
-    assert found["samples"] == len(tau) == 101
-    np.testing.assert_array_equal([joint["peak"] for joint in found["joints"]], tau.max(axis=0))
-    limits = kt.load("go2").effort_limits
-    over = [joint["samples_over"] for joint in found["joints"]]
-    np.testing.assert_array_equal(over, np.sum(tau > limits, axis=0))
-    assert found["joints"][0]["limit"] is None
-    assert found["joints"][6]["limit"] == limits[6]
-    code, out, err = kinetree("inverse-dynamics", "ur5", "--duration", "0.1", "--json", "-o", "-")
-    assert out.startswith("t,q.shoulder_pan_joint")
-    assert strict(err)["samples"] == 11
-
-
-def test_an_export_as_json(kinetree):
-    code, out, _ = kinetree("export", "ur5", "gravity_forces", "--json")
-    assert code == 0
-    assert Path(strict(out)["source"]).read_text() == kt.load("ur5").gravity_forces.to_c().source
-
-
 @pytest.fixture
 def own_cache(tmp_path, monkeypatch):
     monkeypatch.setenv("KINETREE_CACHE_DIR", str(tmp_path / "cache"))
@@ -154,12 +112,6 @@ def test_the_cache(kinetree, own_cache):
     assert list(own_cache.iterdir()) == []
 
 
-def test_no_cache(kinetree, monkeypatch):
-    monkeypatch.setenv("KINETREE_CACHE_DIR", "off")
-    assert kinetree("cache")[1] == "KINETREE_CACHE_DIR is off: every process compiles its functions anew\n"
-    assert kinetree("cache", "clear")[1] == "KINETREE_CACHE_DIR is off: there is nothing to remove\n"
-
-
 @pytest.mark.skipif(os.name != "posix", reason="owners and permissions are POSIX")
 def test_a_cache_that_cannot_be_used(kinetree, own_cache):
     own_cache.mkdir()
@@ -175,16 +127,56 @@ def test_a_cache_that_cannot_be_used(kinetree, own_cache):
     assert err.count("\n") == 1
 
 
+def test_a_payload_is_at_the_end_of_a_chain_unless_it_is_said_where(kinetree):
+    assert kinetree("inverse-dynamics", "ur5", *MADE, "--payload", "3")[0] == 0
+    robot, state = kt.load("ur5"), made()
+    robot = robot.attach(kt.Inertia.from_com(3, [0, 0, 0], np.zeros((3, 3))), "wrist_3_link")
+    np.testing.assert_array_equal(state["tau"], robot.inverse_dynamics(state["q"], state["v"], state["a"]))
+    code, out, _ = kinetree("inverse-dynamics", "ur5", "--duration", "0.1", "--payload", "3@base_link")
+    assert code == 0
+    assert "warning: --payload has no effect: base_link is fixed to the world" in out
+
+
+def test_info_as_json(kinetree):
+    robot = kt.load("go2")
+    code, out, err = kinetree("info", "go2", "--json")
+    assert (code, err) == (0, "")
+    facts = strict(out)
+    assert [joint["name"] for joint in facts["joints"]] == list(robot.joint_names)
+    assert (facts["nq"], facts["nv"], facts["mass"]) == (robot.nq, robot.nv, robot.mass)
+    assert list(facts["frames"]) == list(robot.frame_names)
+    thigh = facts["joints"][2]
+    assert (thigh["axis"], thigh["v_index"]) == ([0, 1, 0], [7])
+    assert [thigh["lower"], thigh["effort"]] == [robot.lower_limits[8], robot.effort_limits[7]]
+    assert facts["joints"][0]["lower"] is None
+    assert [robot["name"] for robot in strict(kinetree("info", "--json")[1])] == ["ur5", "panda", "go2", "g1"]
+
+
+def test_torques_and_an_export_as_json(kinetree):
+    code, out, err = kinetree("inverse-dynamics", "go2", "--duration", "1", "--json", "-o", "made.npz")
+    assert (code, err) == (0, "")
+    found, tau = strict(out), np.abs(made()["tau"])
+    assert found["samples"] == len(tau) == 101
+    np.testing.assert_array_equal([joint["peak"] for joint in found["joints"]], tau.max(axis=0))
+    limits = kt.load("go2").effort_limits
+    over = [joint["samples_over"] for joint in found["joints"]]
+    np.testing.assert_array_equal(over, np.sum(tau > limits, axis=0))
+    assert found["joints"][0]["limit"] is None
+    assert found["joints"][6]["limit"] == limits[6]
+    code, out, err = kinetree("inverse-dynamics", "ur5", "--duration", "0.1", "--json", "-o", "-")
+    assert out.startswith("t,q.shoulder_pan_joint")
+    assert strict(err)["samples"] == 11
+    code, out, _ = kinetree("export", "ur5", "gravity_forces", "--json")
+    assert Path(strict(out)["source"]).read_text() == kt.load("ur5").gravity_forces.to_c().source
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_is_explained_and_so_are_its_arguments(name):
     assert f"{name} " in overview().format_help()
     parser, (add, _) = make_parser(name), COMMANDS[name]
     assert add.__doc__.splitlines()[0] in " ".join(parser.format_help().split("\n"))
     assert callable(import_module(f"kinetree.cli.commands.{name.replace('-', '_')}").run)
-    assert all(x.help for x in parser._actions)
-
-
-def test_the_integrators_of_the_help_are_those_that_there_are():
+    assert not [x.dest for x in parser._actions if not x.help and x.help != argparse.SUPPRESS]
     assert INTEGRATORS == OWN
 
 
@@ -193,3 +185,8 @@ def test_help_needs_neither_numpy_nor_a_compiler():
     script += "[made(x).format_help() for x in ('info', 'inverse-dynamics', 'simulate', 'export', 'cache')]; "
     script += "sys.exit(bool({'numpy', 'llvmlite', 'rich'} & {*sys.modules}))"
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
+
+
+def test_no_cache(kinetree, monkeypatch):
+    monkeypatch.setenv("KINETREE_CACHE_DIR", "off")
+    assert kinetree("cache", "clear")[1] == "KINETREE_CACHE_DIR is off: there is nothing to remove\n"

@@ -1,13 +1,17 @@
-"""Limits, and the pictures that show them."""
+"""Limits, the pictures that show them, and motions that are made within them."""
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import kinetree as kt
+from kinetree.cli.motion import Summary, random_series, usable_range
 from kinetree.drawing.motion import OVER, Picture
 
 SLIDER = """<robot name="slider"><link name="rail"/>
@@ -19,6 +23,11 @@ SLIDER = """<robot name="slider"><link name="rail"/>
 <limit lower="-1" upper="1" effort="0" velocity="0"/></joint>
 <joint name="swing" type="revolute"><parent link="cart"/><child link="arm"/><axis xyz="0 1 0"/>
 <limit lower="-1" upper="1" effort="{effort}" velocity="1"/></joint></robot>"""
+
+
+@pytest.fixture
+def cli(shell):
+    return partial(shell, "inverse-dynamics")
 
 
 def test_limits_of_zero_are_no_limits(cli):
@@ -54,6 +63,8 @@ def test_the_name_of_a_joint_is_red_where_it_is_over_its_limit(part, colour):
     picture = Picture(robot.with_limits(effort=part * np.abs(tau).max(axis=0)))
     picture.add({"tau": tau}, 0.01 * np.arange(10))
     picture.draw(figure)
+    forces = Summary(picture.robot).add({"q": q, "v": v, "tau": tau}, np.arange(10)).forces()
+    assert {joint["samples_over"] > 0 for joint in forces} == {colour == OVER}
     assert [panel.title.get_color() for panel in figure.axes if panel.get_visible()] == [colour] * 6
     assert ("red: samples over them" in figure.get_suptitle()) is (colour == OVER)
 
@@ -69,19 +80,14 @@ def test_pictures(cli):
     assert all(f"<!-- {name}, N·m -->" in svg for name in kt.load("panda").joint_names)
 
 
-def test_a_window_without_a_display_is_an_error(cli, monkeypatch):
+def test_a_window_without_a_display_and_a_picture_without_matplotlib_are_errors(cli, monkeypatch):
     pytest.importorskip("matplotlib")
     monkeypatch.setattr("matplotlib.pyplot.get_backend", lambda: "agg")
     code, _, err = cli("panda", "--plot", "show")
-    assert code == 1
-    assert "needs a display; give a file instead" in err
-
-
-def test_without_matplotlib_the_extra_is_named(cli, monkeypatch):
+    assert (code, "needs a display; give a file instead" in err) == (1, True)
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     code, _, err = cli("panda", "--plot", "tau.png")
-    assert code == 1
-    assert "pip install matplotlib" in err
+    assert (code, "pip install matplotlib" in err) == (1, True)
 
 
 def test_long_curves_keep_their_peaks():
@@ -96,3 +102,48 @@ def test_long_curves_keep_their_peaks():
     np.testing.assert_array_equal(some.min(axis=0), tau.min(axis=0))
     assert (np.diff(some_when, axis=0) >= 0).all()
     np.testing.assert_array_equal(np.take_along_axis(tau, some_when.astype(int), axis=0), some)
+
+
+# -- Motions that are made -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper", "want"),
+    [(-1, 2, (-1, 2)), (-np.inf, 2, (-4, 2)), (1, np.inf, (1, 7)), (-np.inf, np.inf, (-3, 3))],
+)
+def test_missing_limits_have_a_span(lower, upper, want):
+    assert usable_range(lower, upper, 3) == want
+
+
+def series(seed, t, lower=-1.0, upper=1.0, velocity=2.0):
+    found = random_series(np.random.default_rng(seed), t, np.array([[lower, upper]]), np.array([velocity]))
+    return [x[:, 0] for x in found]
+
+
+@settings(deadline=None, max_examples=50)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    lower=st.floats(-10, 10),
+    width=st.floats(0.01, 10),
+    velocity=st.one_of(st.floats(0.01, 50), st.just(float("inf"))),
+    period=st.floats(0.1, 100),
+)
+def test_within_limits_and_fills_one_of_them(seed, lower, width, velocity, period):
+    upper = lower + width
+    q, v, _ = series(seed, np.linspace(0, period, 20001), lower, upper, velocity)
+    assert lower < q.min()
+    assert q.max() < upper
+    assert np.abs(v).max() <= 0.92 * velocity
+    reach = max((q.max() - q.min()) / width, np.abs(v).max() / velocity)
+    assert reach == pytest.approx(0.9, rel=0.02)
+
+
+def test_at_rest_at_both_ends_with_derivatives_and_seeds():
+    t = np.linspace(0.0, 7.0, 70001)
+    q, v, a = series(2, t)
+    assert q[0] == pytest.approx(q[-1], abs=1e-14)
+    np.testing.assert_allclose([v[[0, -1]], a[[0, -1]]], 0, atol=1e-12)
+    for x, rate in ((q, v), (v, a)):
+        np.testing.assert_allclose(np.gradient(x, t)[1:-1], rate[1:-1], rtol=0, atol=1e-6)
+    np.testing.assert_array_equal(series(2, t)[0], q)
+    assert not np.allclose(series(1, t)[0], q)

@@ -1,4 +1,4 @@
-"""``kinetree simulate``: what it computes, writes, draws and says, and what it refuses."""
+"""``kinetree simulate``: what it computes, writes, draws and says."""
 
 from __future__ import annotations
 
@@ -12,18 +12,15 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from helpers.cli import SWING
-from kinetree.cli import main
+from helpers.shell import SWING
 from kinetree.cli.commands import simulate
 from kinetree.cli.program import parse_arguments
-from kinetree.integrators import OWN
 
 
 @pytest.fixture
-def cli(kinetree):
-    """Run ``kinetree simulate arm.urdf`` where there is a pendulum in this file."""
+def cli(shell):
     Path("arm.urdf").write_text(SWING)
-    return partial(kinetree, "simulate", "arm.urdf")
+    return partial(shell, "simulate", "arm.urdf")
 
 
 @pytest.mark.parametrize("suffix", ["csv", "npz", "parquet"])
@@ -70,14 +67,6 @@ def test_it_is_held(cli):
     assert found["warnings"] == []
 
 
-def test_only_what_has_a_motor_is_held(capsys):
-    assert main(["simulate", "go2", "--random", "--seed", "3", "--hold", "--duration", "0.2", "--json"]) == 0
-    found = {joint["name"]: joint for joint in json.loads(capsys.readouterr().out)["joints"]}
-    assert found["root_joint.vz"]["peak_tau"] == 0.0
-    assert found["root_joint.vz"]["peak_v"] > 0.5  # the base falls
-    assert all(abs(joint["peak_v"]) < 1e-6 for name, joint in found.items() if "root" not in name)
-
-
 def test_pictures(cli):
     code, out, _ = cli("--duration", 0.2, "--q", 1, "--plot", "fall.png", "--animate", "fall.gif")
     assert code == 0
@@ -112,22 +101,6 @@ def test_a_motion_that_explodes_is_said_to(cli):
     assert np.isfinite(kt.Trajectory.load("far.npz", kt.load("arm.urdf")).stopped_at)
 
 
-@pytest.mark.parametrize(
-    "given",
-    [("--gravity", "0,-1,-1.5"), ("--gravity", 0, -1, -1.5), ("--gravity=0,-1,-1.5",), ("--gravity", "0, -1,", "-1.5")],
-)
-def test_gravity_with_commas_or_blanks(cli, given):
-    assert cli("--q", 1, "--duration", 0.01, *given, "-o", "fall.npz", "-q") == (0, "", "")
-    robot = kt.load("arm.urdf", gravity=[0, -1, -1.5])
-    expected = robot.simulate([1.0], duration=0.01)
-    assert np.array_equal(kt.Trajectory.load("fall.npz", robot).q, expected.q)
-
-
-def test_gravity_whose_first_number_is_negative(capsys):
-    for given in (["--gravity=-1,0,-1e-3"], ["--gravity", "-1,0,-1e-3"], ["--gravity", "-1", "0", "-1e-3"]):
-        assert parse_arguments(["simulate", *given, "panda", "--json"])[1].gravity == (-1.0, 0.0, -1e-3)
-
-
 def test_limits_and_tolerances(cli):
     options = {"integrator": kt.Tsitouras(1e-4, 1e-5), "joints": "stops"}
     given = ["--integrator", "tsitouras", "--rtol", 1e-4, "--atol", 1e-5, "--joints", "stops"]
@@ -141,19 +114,6 @@ def test_limits_and_tolerances(cli):
         assert ("off by" in cli("--q", 1, "--duration", 0.1, "--joints", joints)[1]) is free  # only gravity acts
 
 
-def test_the_help_names_all_integrators(cli):
-    assert ", ".join(OWN) in " ".join(cli("--help")[1].split())
-
-
-@pytest.mark.parametrize("suffix", ["csv", "npz"])
-def test_what_is_written_is_read_by_inverse_dynamics(cli, capsys, suffix):
-    cli("--tau", 0.5, "-o", f"push.{suffix}")
-    assert main(["inverse-dynamics", "arm.urdf", f"push.{suffix}", "--friction", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found["warnings"] == []
-    assert abs(found["joints"][0]["peak"] - 0.5) < 1e-12
-
-
 def test_as_many_samples_are_kept_as_memory_is_meant_to_hold(monkeypatch):
     """A sample has a time, a configuration, and velocities, accelerations and forces."""
     dog = kt.load("go2")
@@ -163,3 +123,33 @@ def test_as_many_samples_are_kept_as_memory_is_meant_to_hold(monkeypatch):
         assert simulate.counts(Namespace(duration=samples, dt=1.0, every=every), dog) == (samples, every)
     with pytest.raises(kt.ArgumentError, match="1001 samples would be kept, at most 1000 can be"):
         simulate.counts(Namespace(duration=1001, dt=1.0, every=1), dog)
+
+
+def test_only_what_has_a_motor_is_held(shell):
+    code, out, _ = shell("simulate", "go2", "--random", "--seed", 3, "--hold", "--duration", 0.2, "--json")
+    found = {joint["name"]: joint for joint in json.loads(out)["joints"]}
+    assert (code, found["root_joint.vz"]["peak_tau"]) == (0, 0.0)
+    assert found["root_joint.vz"]["peak_v"] > 0.5  # the base falls
+    assert all(abs(joint["peak_v"]) < 1e-6 for name, joint in found.items() if "root" not in name)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [("--gravity", "0,-1,-1.5"), ("--gravity", 0, -1, -1.5), ("--gravity=0,-1,-1.5",), ("--gravity", "0, -1,", "-1.5")],
+)
+def test_gravity_with_commas_or_blanks(cli, given):
+    assert cli("--q", 1, "--duration", 0.01, *given, "-o", "fall.npz", "-q") == (0, "", "")
+    robot = kt.load("arm.urdf", gravity=[0, -1, -1.5])
+    expected = robot.simulate([1.0], duration=0.01)
+    assert np.array_equal(kt.Trajectory.load("fall.npz", robot).q, expected.q)
+    for negative in (["--gravity=-1,0,-1e-3"], ["--gravity", "-1,0,-1e-3"], ["--gravity", "-1", "0", "-1e-3"]):
+        assert parse_arguments(["simulate", *negative, "panda", "--json"])[1].gravity == (-1.0, 0.0, -1e-3)
+
+
+@pytest.mark.parametrize("suffix", ["csv", "npz"])
+def test_what_is_written_is_read_by_inverse_dynamics(cli, shell, suffix):
+    cli("--tau", 0.5, "-o", f"push.{suffix}")
+    code, out, _ = shell("inverse-dynamics", "arm.urdf", f"push.{suffix}", "--friction", "--json")
+    found = json.loads(out)
+    assert (code, found["warnings"]) == (0, [])
+    assert abs(found["joints"][0]["peak"] - 0.5) < 1e-12

@@ -29,7 +29,7 @@ from kinetree.algorithms.quantities import kinetic_energy
 from kinetree.constraints.builder import constrained
 from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.pages.dynamics import forward_dynamics, impulse, project_velocity
-from kinetree.constraints.pages.rows import constraint_bias, constraint_error, constraint_jacobian, delassus_matrix
+from kinetree.constraints.pages.equations import constraint_bias, constraint_error, constraint_jacobian, delassus_matrix
 from kinetree.constraints.types import Constraint, Contact, Weld
 from kinetree.joints import FreeFlyer, Prismatic, Revolute, Spherical
 from kinetree.model import Model

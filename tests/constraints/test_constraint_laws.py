@@ -16,7 +16,7 @@ from helpers.sampling import cover
 from helpers.trees import STEP, Array, columns, moved, page, random_states, random_tree, stacked
 from kinetree.algorithms import rnea
 from kinetree.constraints.model import ConstrainedModel
-from kinetree.constraints.pages.rows import (
+from kinetree.constraints.pages.equations import (
     constraint_bias,
     constraint_error,
     constraint_forces,

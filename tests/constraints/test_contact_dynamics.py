@@ -18,10 +18,9 @@ from kinetree.algorithms import aba, crba
 from kinetree.algorithms.quantities import kinetic_energy
 from kinetree.constraints.builder import constrained
 from kinetree.constraints.model import ConstrainedModel
-from kinetree.constraints.pages.contacts import contact_dynamics, contact_impulse
-from kinetree.constraints.pages.dynamics import forward_dynamics, impulse
+from kinetree.constraints.pages.dynamics import contact_dynamics, contact_impulse, forward_dynamics, impulse
+from kinetree.constraints.pages.equations import constraint_bias, constraint_jacobian
 from kinetree.constraints.pages.inverse import contact_inverse_dynamics
-from kinetree.constraints.pages.rows import constraint_bias, constraint_jacobian
 from kinetree.constraints.types import Contact
 from kinetree.joints import FreeFlyer, Prismatic, Revolute, Spherical
 

@@ -17,10 +17,9 @@ from kinetree.algorithms import crba
 from kinetree.algorithms.quantities import kinetic_energy
 from kinetree.constraints.builder import constrained
 from kinetree.constraints.model import ConstrainedModel
-from kinetree.constraints.pages.contacts import contact_dynamics, contact_impulse
-from kinetree.constraints.pages.dynamics import impulse
+from kinetree.constraints.pages.dynamics import contact_dynamics, contact_impulse, impulse
+from kinetree.constraints.pages.equations import constraint_jacobian
 from kinetree.constraints.pages.inverse import contact_inverse_dynamics
-from kinetree.constraints.pages.rows import constraint_jacobian
 from kinetree.constraints.pages.steps import contact_step, step
 from kinetree.errors import ArgumentError
 

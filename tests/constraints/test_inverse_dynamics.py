@@ -20,15 +20,18 @@ from kinetree.algorithms.quantities import mechanical_energy
 from kinetree.constraints.builder import constrained
 from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.pages.dynamics import forward_dynamics, hybrid_dynamics, impulse, project_velocity
-from kinetree.constraints.pages.inverse import inverse_dynamics
-from kinetree.constraints.pages.reduced import (
+from kinetree.constraints.pages.equations import (
     complete_acceleration,
     complete_velocity,
+    constraint_bias,
+    constraint_inertia,
+    constraint_jacobian,
+    delassus_matrix,
     reduced_bias,
     reduced_mass_matrix,
     velocity_map,
 )
-from kinetree.constraints.pages.rows import constraint_bias, constraint_inertia, constraint_jacobian, delassus_matrix
+from kinetree.constraints.pages.inverse import inverse_dynamics
 from kinetree.joints import FreeFlyer, Prismatic, Revolute, Spherical
 from kinetree.model import Model
 

@@ -21,7 +21,7 @@ from helpers.mechanisms import (
 from helpers.pinocchio_oracle import build, constrained_dynamics
 from kinetree.constraints.pages.assembly import assemble
 from kinetree.constraints.pages.dynamics import forward_dynamics, project_velocity
-from kinetree.constraints.pages.reduced import complete_velocity
+from kinetree.constraints.pages.equations import complete_velocity
 from kinetree.joints import FreeFlyer, Revolute
 
 Array = np.ndarray[Any, Any]

@@ -13,7 +13,7 @@ from helpers.contact_robots import Array, point_mass, rolling, stack
 from helpers.kernels import same_bits
 from kinetree import ContactInputs as Given
 from kinetree.constraints.model import ConstrainedModel
-from kinetree.constraints.pages.contacts import contact_dynamics, contact_impulse
+from kinetree.constraints.pages.dynamics import contact_dynamics, contact_impulse
 from kinetree.constraints.pages.steps import contact_step
 from kinetree.errors import ArgumentError
 from kinetree.joints import Prismatic, Revolute

@@ -9,15 +9,14 @@ import numpy as np
 import pytest
 
 from helpers.contacts import law_errors, problem, random_problem, solved, stack
-from kinetree.contacts import METHODS, FrictionCone, Interval, NotNegative, PressedCone, Problem, SlidingCone, solve
+from kinetree.contacts import PUSHES, SOLVERS, FrictionCone, Interval, PressedCone, Problem, SlidingCone, solve
 from kinetree.contacts.admm import Iterate, _iteration
-from kinetree.contacts.sets import StoppedFriction
 from kinetree.scalars.factorization import Factored
 
 Array = np.ndarray[Any, Any]
 G_ACC = 9.81
 
-each_solver = pytest.mark.parametrize("solver", METHODS)
+each_solver = pytest.mark.parametrize("solver", SOLVERS)
 
 
 @each_solver
@@ -53,7 +52,7 @@ def test_solvers_agree_on_the_motion() -> None:
     """With low friction the motion is unique, also where G is singular and the forces are not."""
     for seed in range(3):
         G, g, mu, b = random_problem(seed, rank=8)
-        motions = [solved(G, g, 0.2 * mu, b, solver=s, tolerance=1e-10).sigma for s in METHODS]
+        motions = [solved(G, g, 0.2 * mu, b, solver=s, tolerance=1e-10).sigma for s in SOLVERS]
         for sigma in motions[1:]:
             np.testing.assert_allclose(sigma, motions[0], atol=1e-7 * np.abs(g).max())
 
@@ -117,7 +116,7 @@ def test_painleves_rod_is_bounded_and_tells() -> None:
     J = np.array([[1.0, 0.0, lever], [0.0, 0.0, 0.0], [0.0, 1.0, -lever]])  # (x, z, angle) of the rod's centre
     G = J @ np.diag([1.0, 1.0, 1.0 / inertia]) @ J.T
     assert G[2, 2] + mu * G[2, 0] < 0.0  # pressed to the ground by its own friction
-    for solver in METHODS:
+    for solver in SOLVERS:
         found = solved(G, np.array([-0.5, 0.0, -1e-3]), [mu], solver=solver)
         assert np.isfinite(found.force).all()
         assert np.abs(found.force).max() < 10.0
@@ -143,7 +142,7 @@ def test_friction_and_stops_along_one_row_are_those_along_three(solver: str, see
     """A contact and five joints: between stops, at them, one without friction, one without an upper stop."""
     G, g, _, _ = random_problem(seed, contacts=1, limits=5, bounded=0)
     below, above, b = [0.3, 5.0, 0.1, 0.0, 0.2], [0.2, 0.1, None, 0.1, 5.0], [0.3, 0.1, 0.6, 0.0, 9.0]
-    sets = [FrictionCone(0.5), *map(StoppedFriction, b, below, above)]
+    sets = [FrictionCone(0.5), *map(Interval, b, below, above)]
     found = solve(Problem(G.tolist(), g.tolist(), sets), solver, tolerance=1e-10)
     joints = np.eye(8)[3:]
     A = np.concatenate([np.eye(8)[:3], joints, np.delete(-joints, 2, axis=0), joints])
@@ -231,7 +230,7 @@ def test_scaling_changes_nothing() -> None:
         PressedCone(0.6, least=2.0),
         SlidingCone(0.6, (0.6, 0.8), 1.0),
         SlidingCone(0.6),
-        NotNegative(),
+        PUSHES,
         Interval(0.7),
     ],
 )
@@ -248,7 +247,7 @@ def test_projections_are_projections(each: Any) -> None:
 @each_solver
 @pytest.mark.parametrize("stops", [(math.nan, 1.0), (1.0, math.nan), (math.nan, None), (-1.0, 1.0)])
 def test_a_stop_that_makes_no_sense_is_nan(solver: str, stops: tuple[float, float | None]) -> None:
-    found = solve(Problem([[1.0]], [-3.0], [StoppedFriction(1.0, *stops)]), solver)
+    found = solve(Problem([[1.0]], [-3.0], [Interval(1.0, *stops)]), solver)
     assert np.isnan([*found.force, *found.sigma]).all()
 
 
@@ -269,12 +268,12 @@ def test_a_stop_that_makes_no_sense_is_nan(solver: str, stops: tuple[float, floa
 )
 def test_residuals_of_friction_between_stops(force: float, sigma: float, into: float, work: float) -> None:
     """Its friction is 1, and it may go at 0.25 to the lower and at 0.5 to the upper stop."""
-    assert StoppedFriction(1.0, 0.25, 0.5).residuals([force], [sigma]) == pytest.approx((0.0, into, work), abs=1e-15)
+    assert Interval(1.0, 0.25, 0.5).residuals([force], [sigma]) == pytest.approx((0.0, into, work), abs=1e-15)
 
 
-def test_without_a_stop_all_force_beyond_friction_is_left() -> None:
+def test_without_a_stop_force_beyond_friction_is_outside() -> None:
     for below, above, force in ((None, 0.5, 3.0), (0.25, None, -3.0)):
-        assert StoppedFriction(1.0, below, above).residuals([force], [0.0]) == (0.0, 0.0, 2.0)
+        assert Interval(1.0, below, above).residuals([force], [0.0]) == (2.0, 0.0, 0.0)
 
 
 def test_an_iteration_knows_the_motion_of_its_forces_without_a_product() -> None:

@@ -96,6 +96,20 @@ def test_axes_broadcast_and_it_pickles(problems: tuple[Array, ...]) -> None:
     assert np.ndim(one.iterations) == 0
 
 
+def stands() -> Any:
+    return kt.Mechanism(kt.load("panda"), [kt.Contact("panda_hand")]).contact_dynamics
+
+
+def test_a_solver_is_bound_as_it_is_given_in_calls(problems: tuple[Array, ...]) -> None:
+    G, g, mu, _ = (x[0] for x in problems)
+    solve = kt.contact_solver(2, limits=1, bounded=1)
+    for method in (kt.GaussSeidel(), kt.ADMM()):
+        bound = pickle.loads(pickle.dumps(solve.bind(solver=method)))
+        expected = solve(G, g, mu, [1.0], solver=method)
+        assert all(map(np.array_equal, bound(G, g, mu, [1.0]), expected))
+    assert "contacts=None" in repr(stands().bind(contacts=kt.ContactInputs(solver=kt.ADMM())))
+
+
 def test_what_makes_no_sense(problems: tuple[Array, ...]) -> None:
     G, g, mu, _ = problems
     solve: Any = kt.solve_contacts
@@ -106,6 +120,10 @@ def test_what_makes_no_sense(problems: tuple[Array, ...]) -> None:
         (lambda: solve(G[0], g[0], 0.7), "a number was given"),
         (lambda: solve(G[0], g[0], mu[0], solver="pgs"), r"solver is 'pgs': write kinetree.GaussSeidel\(…\)"),
         (lambda: kt.contact_solver(1)(G[0], g[0], mu[0], tolerance=1.0), r"write solver=kinetree.ContactSolver\(tol"),
+        (lambda: kt.contact_solver(1).bind(solver="admm"), r"solver is 'admm': write kinetree.GaussSeidel\(…\)"),
+        (lambda: kt.contact_solver(1).bind(solver=kt.ADMM(tolerance=1e-9)), "give tolerance with each call"),
+        (lambda: stands().bind(solver="admm"), r"no option 'solver'; write contacts=kinetree.ContactInputs\(sol"),
+        (lambda: stands().bind(contacts=kt.ContactInputs(active=[1])), "bind fixes options; give active with each"),
         (lambda: kt.contact_solver(0), "all are 0"),
         (lambda: kt.contact_solver(1, limits=-1), "limits is -1"),
     ):

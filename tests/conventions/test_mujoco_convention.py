@@ -148,12 +148,6 @@ def test_there_and_back(ours: Robot, to: MuJoCo) -> None:
     assert_close(to.from_f_ext(their_q, to.to_f_ext(q, f_ext)), f_ext, ulps=20)
 
 
-def test_power_is_the_same(ours: Robot, to: MuJoCo) -> None:
-    q, v, tau = ours.random_state(seed=5, size=7)
-    power = np.sum(to.to_v(q, v) * to.to_tau(q, tau), axis=-1)
-    assert_close(power, np.sum(v * tau, axis=-1), ulps=20)
-
-
 # -- errors ------------------------------------------------------------------------------------------------------------
 
 

@@ -13,16 +13,16 @@ import pytest
 from numpy.polynomial import chebyshev
 
 import kinetree as kt
-from helpers.trees import Array, random_inertia, random_tree
+from helpers.small_arm import bare_arm
+from helpers.trees import Array, random_inertia
 from kinetree.excitation import Excitation, planning
 from kinetree.excitation.problem import CRITERIA, Problem
 from kinetree.excitation.search import still
 from kinetree.excitation.series import RAMP_NODES
-from kinetree.joints import FreeFlyer, Prismatic, Revolute, Spherical
+from kinetree.joints import FreeFlyer, Revolute, Spherical
 from kinetree.model import JointLimits, ModelBuilder
 from kinetree.signatures import VALUES
 
-JOINTS = [Revolute((0, 0, 1)), Revolute((0, 1, 0)), Prismatic((1, 0, 0))]
 TERMS = ["damping", "friction"]
 SHORT: dict[str, Any] = {"period": 4.0, "harmonics": 3, "iterations": 40, "noise": [0.5, 0.2, 1.0], "rate": 100.0}
 
@@ -37,8 +37,9 @@ def excite(robot: kt.Robot, terms: Any = TERMS, **options: Any) -> Excitation:
 @pytest.fixture(scope="module")
 def arm() -> kt.Robot:
     """Return an arm of three joints that has to fight its weight."""
-    robot = kt.Robot(random_tree(1, 3, JOINTS, armature=False, shuffled=False))
-    robot = robot.with_joint_physics(damping=[0.5, 1.0, 0.2], friction=[2.0, 1.0, 0.5]).with_friction(smoothing=0.05)
+    robot = (
+        bare_arm().with_joint_physics(damping=[0.5, 1.0, 0.2], friction=[2.0, 1.0, 0.5]).with_friction(smoothing=0.05)
+    )
     held = np.abs(robot.inverse_dynamics(np.zeros(3), np.zeros(3), np.zeros(3)))
     return robot.with_limits(lower=-1.5, upper=2.0, velocity=[3.0, 2.0, 1.0], effort=1.5 * held + 20.0)
 
@@ -269,20 +270,19 @@ def test_it_starts_where_it_is_told_and_moves_only_some_joints(arm: kt.Robot) ->
     assert plan.std.shape == (plan.base.dimension,)
 
 
-def test_base_parameters_of_a_plan_are_taken_again(arm: kt.Robot, plan: Excitation) -> None:
+def test_base_parameters_of_a_plan_are_those_of_the_robot_and_taken_again(arm: kt.Robot, plan: Excitation) -> None:
+    assert plan.held == ()
+    np.testing.assert_allclose(plan.std_of(arm.base_parameters(TERMS)), plan.std)
     again = excite(arm, plan.base, **{**SHORT, "iterations": 0})
     assert again.base is plan.base
     with pytest.raises(kt.errors.ArgumentError, match="another robot's"):
         excite(arm, plan.base, joints=arm.joint_names[:1], **{**SHORT, "noise": 1.0})
 
 
-def test_four_periods_halve_the_uncertainty(arm: kt.Robot) -> None:
+def test_four_periods_halve_the_uncertainty_and_what_is_not_told_has_none(arm: kt.Robot) -> None:
     one, four = (excite(arm, TERMS, **{**SHORT, "periods": n, "iterations": 0}) for n in (1, 4))
     assert four.trajectory.duration == pytest.approx(4 * 4.0 + 2 * 0.8)
     np.testing.assert_allclose(four.std, one.std / 2.0, rtol=1e-6)
-
-
-def test_what_a_record_does_not_tell_is_infinitely_uncertain(arm: kt.Robot) -> None:
     plan = excite(arm, TERMS, **{**SHORT, "harmonics": 1, "rate": 0.6, "iterations": 0})
     assert len(plan.recorded) < 4
     assert plan.std.shape == (plan.base.dimension,)
@@ -338,11 +338,6 @@ def test_what_is_told_of_the_whole_robot(floating: kt.Robot, hung_up: Excitation
         hung_up.std_of(hung_up.base)
 
 
-def test_of_a_robot_without_held_joints_the_whole_is_the_plan(arm: kt.Robot, plan: Excitation) -> None:
-    assert plan.held == ()
-    np.testing.assert_allclose(plan.std_of(arm.base_parameters(TERMS)), plan.std)
-
-
 def test_why_joints_are_held() -> None:
     builder, rng = ModelBuilder("many"), np.random.default_rng(0)
     builder.add_link("base")
@@ -362,17 +357,13 @@ def test_why_joints_are_held() -> None:
             excite(robot, [], joints=[name])
 
 
-def test_joints_are_held_within_their_limits(floating: kt.Robot) -> None:
-    bent = floating.with_limits(lower={"to_thigh": 0.5, "to_shank": -3.0}, upper={"to_thigh": 0.9, "to_shank": 3.0})
-    np.testing.assert_allclose(planning._middle(bent), [*floating.neutral()[:-2], 0.7, 0.0])
-    stretched = bent.with_limits(upper={"to_thigh": np.inf})
-    np.testing.assert_allclose(planning._middle(stretched)[-2:], [0.5, 0.0])
-
-
-def test_without_scipy_the_extra_is_named(monkeypatch: pytest.MonkeyPatch, arm: kt.Robot) -> None:
-    monkeypatch.setitem(sys.modules, "scipy.optimize", None)
-    with pytest.raises(kt.errors.ArgumentError, match=r"excite needs SciPy: pip install scipy"):
-        excite(arm, TERMS, **SHORT)
+@pytest.mark.parametrize(
+    ("lower", "upper", "held"),
+    [(0.5, 0.9, 0.7), (0.5, np.inf, 0.5), (-np.inf, -1.0, -1.0), (-1.0, 3.0, 0.0), (0.0, 2.0, 0.0), (-2.0, 0.0, 0.0)],
+)
+def test_joints_are_held_within_their_limits(floating: kt.Robot, lower: float, upper: float, held: float) -> None:
+    bent = floating.with_limits(lower={"to_thigh": lower}, upper={"to_thigh": upper})
+    np.testing.assert_allclose(planning._middle(bent), [*floating.neutral()[:-2], held, 0.0])
 
 
 def test_followers_move_with_their_leader() -> None:
@@ -451,12 +442,13 @@ def test_what_cannot_be_is_said(arm: kt.Robot, changes: Any, options: Any, messa
         excite(robot, **given)
 
 
-@pytest.mark.parametrize(
-    ("old", "new"), [("period", "series=kinetree.Series"), ("boxes", "limits=kinetree.MotionLimits")]
-)
-def test_choices_of_a_value_are_told_of(arm: kt.Robot, old: str, new: str) -> None:
-    with pytest.raises(kt.ArgumentError, match=re.escape(f"excite has no argument '{old}': write {new}({old}=…)")):
-        arm.excite(TERMS, **{old: 1.0})  # type: ignore[arg-type]
+def test_other_words_and_a_missing_package_are_answered(arm: kt.Robot, monkeypatch: pytest.MonkeyPatch) -> None:
+    for old, new in (("period", "series=kinetree.Series"), ("boxes", "limits=kinetree.MotionLimits")):
+        with pytest.raises(kt.ArgumentError, match=re.escape(f"excite has no argument '{old}': write {new}({old}=…)")):
+            arm.excite(TERMS, **{old: 1.0})
+    monkeypatch.setitem(sys.modules, "scipy.optimize", None)
+    with pytest.raises(kt.errors.ArgumentError, match=r"excite needs SciPy: pip install scipy"):
+        excite(arm, TERMS, **SHORT)
 
 
 def test_a_plan_is_pickled_and_drawn(plan: Excitation) -> None:

@@ -1,4 +1,4 @@
-"""Denavit–Hartenberg parameters: the published Puma 560, kinematics from the definition, dynamics from energies."""
+"""Chains: from Denavit–Hartenberg parameters, as the published Puma 560, and from screws, as in Modern Robotics."""
 
 from __future__ import annotations
 
@@ -8,18 +8,21 @@ from math import pi
 import numpy as np
 import pytest
 
+from helpers import textbook as book
 from helpers.dense import assert_close
 from helpers.textbook import PUMA_QN, puma, puma_rows
-from helpers.trees import page
+from helpers.trees import page, random_placement, random_tree
 from kinetree import Robot
-from kinetree.algorithms import aba, crba, rnea
+from kinetree.algorithms import aba, crba, forward_kinematics, rnea
 from kinetree.errors import ModelError
-from kinetree.formats import NonPhysicalInertiaWarning
-from kinetree.formats.chains import DHLink, model_from_dh
+from kinetree.formats import FormatWarning, NonPhysicalInertiaWarning
+from kinetree.formats.chains import DHLink, _joint, model_from_dh, model_from_screws
+from kinetree.joints import Helical, Mimic, Prismatic, Revolute
 from kinetree.model import JointFriction, Model
+from kinetree.modern_robotics import ScrewChain, adjoint, exponential
 from kinetree.spatial import Inertia
 
-ZERO, ONE = np.zeros(6), np.ones(6)
+ZERO, ONES = np.zeros(6), np.ones(6)
 FRICTION = JointFriction(damping=True, coulomb=True, smoothing=1e-6)
 
 
@@ -38,7 +41,7 @@ def test_puma_holds_the_published_gravity_load() -> None:
 )
 def test_puma_inverse_dynamics_with_friction_and_rotors(v: float, a: float, expected: list[float]) -> None:
     model = replace(puma(), friction=FRICTION)
-    np.testing.assert_allclose(page(rnea, model, PUMA_QN, v * ONE, a * ONE), expected, atol=6e-5)
+    np.testing.assert_allclose(page(rnea, model, PUMA_QN, v * ONES, a * ONES), expected, atol=6e-5)
 
 
 def test_puma_inertia_matrix() -> None:
@@ -185,3 +188,197 @@ def test_errors_name_the_row() -> None:
         model_from_dh([DHLink(), DHLink()], joint_names=["a"])
     with pytest.raises(ModelError, match="tool_pose is not a pose"):
         model_from_dh([DHLink()], tool_pose=np.diag([1.0, 1, 2, 1]).tolist())
+
+
+PUBLISHED = 6e-9
+"""The docstrings of `modern_robotics` print eight decimals."""
+
+
+def test_worked_example_without_the_wrench() -> None:
+    """The functions of the book that take no wrench at the tip, on the compiled pages."""
+    model, q, v, zero = book.three_link(), book.THETA, book.DTHETA, np.zeros(3)
+    M = [
+        [2.25433380e01, -3.07146754e-01, -7.18426391e-03],
+        [-3.07146754e-01, 1.96850717e00, 4.32157368e-01],
+        [-7.18426391e-03, 4.32157368e-01, 1.91630858e-01],
+    ]
+    g, c = [28.40331262, -37.64094817, -5.4415892], [0.26453118, -0.05505157, -0.00689132]
+    np.testing.assert_allclose(page(crba, model, q), M, rtol=1e-8)
+    np.testing.assert_allclose(page(rnea, model, q, zero, zero), g, atol=PUBLISHED)
+    np.testing.assert_allclose(page(rnea, model.with_gravity((0, 0, 0)), q, v, zero), c, atol=PUBLISHED)
+
+
+def tip_wrench_as_f_ext(model: Model, F_tip: np.ndarray) -> np.ndarray:
+    """The book's F_tip acts on the surroundings in the tool's frame; f_ext on the last body in its own."""
+    X = np.array(model.frame("tool").X.placement)
+    f_ext = np.zeros((model.nb, 6))
+    f_ext[-1] = -adjoint(np.linalg.inv(X)).T @ F_tip
+    return f_ext
+
+
+def test_worked_example_of_inverse_dynamics() -> None:
+    model = book.three_link()
+    tau = page(rnea, model, book.THETA, book.DTHETA, book.DDTHETA, f_ext=tip_wrench_as_f_ext(model, book.F_TIP))
+    np.testing.assert_allclose(tau, [74.69616155, -33.06766016, -3.23057314], atol=PUBLISHED)
+
+
+def test_worked_example_of_forward_dynamics() -> None:
+    model, tau = book.three_link(), np.array([0.5, 0.6, 0.7])
+    a = page(aba, model, book.THETA, book.DTHETA, tau, f_ext=tip_wrench_as_f_ext(model, book.F_TIP))
+    np.testing.assert_allclose(a, [-0.97392907, 25.58466784, -32.91499212], atol=PUBLISHED)
+
+
+def test_a_screw_that_is_no_unit_is_told() -> None:
+    with pytest.warns(FormatWarning, match=r"screw 1 has the length 1\.41421"):
+        model = model_from_screws(book.PLACEMENTS, book.INERTIAS, book.SCREWS)
+    assert [type(body.joint) for body in model.bodies] == [Mimic, Revolute, Revolute]
+
+
+# -- screws of every kind ----------------------------------------------------------------------------------------------
+
+
+def random_chain(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return poses, inertias in link frames off the centres of mass, and screws in the link frames: R, P, H, R."""
+    rng = np.random.default_rng(seed)
+    M = np.array([random_placement(rng) for _ in range(5)])
+    tree = random_tree(seed, n=4)
+    G = np.array([dense_inertia(body.inertia) for body in tree.bodies])
+    A = []
+    for pitch in (0.0, None, 0.3, 0.0):
+        w = rng.normal(size=3)
+        w /= np.linalg.norm(w)
+        A.append(np.r_[np.zeros(3), w] if pitch is None else np.r_[w, np.cross(rng.normal(size=3), w) + pitch * w])
+    return M, G, np.array(A).T
+
+
+def dense_inertia(inertia: object) -> np.ndarray:
+    from helpers.dense import of_inertia
+
+    return np.asarray(of_inertia(inertia))  # type: ignore[arg-type]
+
+
+def homes(M: np.ndarray) -> list[np.ndarray]:
+    out = [np.eye(4)]
+    for T in M:
+        out.append(out[-1] @ T)
+    return out[1:]
+
+
+def test_kinds_of_screws() -> None:
+    model = model_from_screws(*random_chain(0), frame="link")
+    assert [type(body.joint) for body in model.bodies] == [Revolute, Prismatic, Helical, Revolute]
+    helix = model.bodies[2].joint
+    assert isinstance(helix, Helical)
+    assert helix.pitch == pytest.approx(0.3, rel=1e-13)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_forward_kinematics_is_the_product_of_exponentials(seed: int) -> None:
+    """T_i = e^{[S_1]θ_1} … e^{[S_i]θ_i} M_i, with the screws in {0}: MR eq. 4.14."""
+    M, G, A = random_chain(seed)
+    S = np.stack([adjoint(T) @ a for T, a in zip(homes(M), A.T, strict=False)], axis=1)
+    theta = np.random.default_rng(seed).normal(size=4)
+    model = model_from_screws(M, G, S)
+    bodies, product = page(forward_kinematics, model, theta), np.eye(4)
+    for i, home in enumerate(homes(M)[:4]):
+        product = product @ exponential(S[:, i], theta[i])
+        got = bodies[i] @ np.array(model.frame(f"frame{i + 1}").X.placement)
+        assert_close(got, product @ home, ulps=40)
+    tool = bodies[3] @ np.array(model.frame("tool").X.placement)
+    assert_close(tool, product @ homes(M)[4], ulps=40)
+
+
+@pytest.mark.parametrize("frame", ["space", "body"])
+def test_screws_may_be_given_in_any_frame(frame: str) -> None:
+    M, G, A = random_chain(3)
+    to_space = [adjoint(T) @ a for T, a in zip(homes(M), A.T, strict=False)]
+    given = to_space if frame == "space" else [adjoint(np.linalg.inv(homes(M)[4])) @ S for S in to_space]
+    rng = np.random.default_rng(4)
+    q, v, a = rng.normal(size=(3, 4))
+    expected = page(rnea, model_from_screws(M, G, A, frame="link"), q, v, a)
+    assert_close(page(rnea, model_from_screws(M, G, np.array(given).T, frame=frame), q, v, a), expected, ulps=300)
+
+
+def test_there_and_back() -> None:
+    """A robot described as a chain of screws, and read again, is the same robot."""
+    joints = (Revolute((1, 0, 0)), Prismatic((0.6, -0.3, 0.7)), Helical((0, 1, 0), 0.2), Revolute((0.1, 0.2, -0.4)))
+    rng = np.random.default_rng(5)
+    M, G, A = random_chain(5)
+    model = model_from_screws(M, G, A, frame="link")
+    chain = ScrewChain.of(model, "tool")
+    again = model_from_screws(chain.M, chain.G, chain.A, frame="link")
+    q, v, a = rng.normal(size=(3, len(joints)))
+    assert_close(page(rnea, again, q, v, a), page(rnea, model, q, v, a), ulps=300)
+
+
+def test_base_pose_and_gravity_turn_together() -> None:
+    M, G, A = random_chain(6)
+    base = random_placement(np.random.default_rng(6))
+    q, v, a = np.random.default_rng(7).normal(size=(3, 4))
+    g = np.array([0.5, 1.0, -9.0])
+    upright = model_from_screws(M, G, A, frame="link", gravity=g.tolist())
+    moved = model_from_screws(M, G, A, frame="link", base_pose=base.tolist(), gravity=(base[:3, :3] @ g).tolist())
+    assert_close(page(rnea, moved, q, v, a), page(rnea, upright, q, v, a), ulps=300)
+
+
+def test_joint_parameters_reach_their_joints() -> None:
+    M, G, A = random_chain(8)
+    names = ["a", "b", "c", "d"]
+    model = model_from_screws(
+        M, G, A, frame="link", joint_names=names, armature=[1, 2, 3, 4], damping=0.5, friction=0.25
+    )
+    assert model.joint_names == tuple(names)
+    assert [body.armature for body in model.bodies] == [(1.0,), (2.0,), (3.0,), (4.0,)]
+    assert {(body.damping, body.friction) for body in model.bodies} == {((0.5,), (0.25,))}
+
+
+def test_inertia_that_no_body_has_is_told() -> None:
+    with pytest.warns(NonPhysicalInertiaWarning, match="triangle inequality violated: link1"):
+        model_from_screws([np.eye(4)], [np.diag([1, 1, 3, 1, 1, 1])], np.eye(6)[:, [2]])
+
+
+@pytest.mark.parametrize("unit", [1e-9, 1.0, 1e9])
+def test_what_is_rounding_does_not_depend_on_the_unit_of_mass(unit: float) -> None:
+    M, G, A = random_chain(0)
+    uneven = np.eye(6) + np.eye(6, k=1)
+    assert model_from_screws(M, unit * G * (1.0 + 1e-12 * uneven), A, frame="link").nv == 4
+    with pytest.raises(ModelError, match=r"G\[1\] is not a spatial inertia"):
+        model_from_screws(M, unit * G * (1.0 + 1e-6 * uneven), A, frame="link")
+
+
+# -- errors ------------------------------------------------------------------------------------------------------------
+
+ONE = ([np.eye(4)], [np.diag([1.0, 1, 1, 2, 2, 2])], np.eye(6)[:, [2]])
+
+
+@pytest.mark.parametrize(
+    ("M", "G", "S", "options", "message"),
+    [
+        (ONE[0] * 3, ONE[1], ONE[2], {}, "M has 3 poses: 1 joints take 1, or 2 with the tool's pose"),
+        ([np.diag([1.0, 1, -1, 1])], ONE[1], ONE[2], {}, r"M\[1\] is not a pose"),
+        (ONE[0], [np.diag([1.0, 1, 1, 2, 2, 3])], ONE[2], {}, r"G\[1\] is not a spatial inertia"),
+        (ONE[0], [np.diag([1.0, 1, 1, 2, 2, 2]) + np.eye(6, k=1)], ONE[2], {}, r"G\[1\] is not a spatial inertia"),
+        (ONE[0], ONE[1], np.zeros((6, 1)), {}, "screw 1 is zero"),
+        (ONE[0], ONE[1], ONE[2].T, {}, r"screws, one a column, has shape .1, 6., \(6, n\) is needed"),
+        (ONE[0], ONE[1], ONE[2] * np.nan, {}, "screws, one a column, must be finite numbers"),
+        (ONE[0], ONE[1] * 2, ONE[2], {}, r"G has shape \(2, 6, 6\), \(1, 6, 6\) is needed"),
+        (*ONE, {"frame": "world"}, "frame='world': screws are given in 'space', in 'body'"),
+        (*ONE, {"armature": [1, 2]}, r"armature has shape \(2,\); give one number, or one for each of the 1 joints"),
+        (*ONE, {"limits": []}, "0 limits are given for 1 joints"),
+    ],
+)
+def test_errors_say_what_is_wrong(M: object, G: object, S: object, options: dict[str, object], message: str) -> None:
+    with pytest.raises(ModelError, match=message):
+        model_from_screws(M, G, S, **options)  # type: ignore[arg-type]
+
+
+def test_the_point_of_an_axis_is_rounded_as_its_place_is_large() -> None:
+    """Zeros are zeros, and a hinge a hinge, but for the rounding of 50 m."""
+    for w in np.eye(3):
+        along, beside = np.roll(w, 1), np.roll(w, 2)
+        for rounding, zero in ((5e-14, True), (2e-13, False)):
+            v = np.cross(50.0 * along + rounding * beside, w) + 5e-14 * w
+            joint, point = _joint(0, np.array([*w, *v]))
+            assert isinstance(joint, Revolute)
+            assert (point @ beside == 0.0) == zero
+            assert point @ along == pytest.approx(50.0)

@@ -22,14 +22,20 @@ from typing import Any
 
 import numpy as np
 import pytest
+from files import SDF, URDF, odd_files
 from matplotlib.figure import Figure
 
 import kinetree as kt
+from calls import calls as calls_of
+from calls import odd, outcome
 from helpers.mechanisms import four_bar
 from helpers.shown import FOLDER, differences, figure_lines, stored, summary
+from kinetree.algorithms.registry import ALGORITHMS
 from kinetree.cli import main
 from kinetree.cli.arguments import COMMANDS
 from kinetree.cli.program import make_parser
+from kinetree.constraints.pages import MECHANISM_ALGORITHMS
+from kinetree.formats import read_urdf
 from kinetree.identification import Generalised, Samples, cross_validate, prepare
 from kinetree.joints import Continuous, FreeFlyer, Planar, Prismatic, Revolute, Spherical
 from kinetree.tables import number
@@ -84,18 +90,19 @@ def samples(robot: kt.Robot, phase: float = 0.0) -> Samples:
 
 
 def saved(write: Callable[[], object]) -> Iterator[str]:
-    """Yield what the figures show that are written to files."""
-    seen: list[Figure] = []
+    """Yield what the figures show that are written to files, at last, and how they are written."""
+    seen: dict[Figure, dict[str, Any]] = {}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Figure, "savefig", saver(seen, Figure.savefig))
         write()
-    for figure in seen:
+    for figure, options in seen.items():
         yield from figure_lines(figure)
+        yield f"written with {options}"
 
 
-def saver(seen: list[Figure], save: Callable[..., None]) -> Callable[..., None]:
+def saver(seen: dict[Figure, dict[str, Any]], save: Callable[..., None]) -> Callable[..., None]:
     def savefig(figure: Figure, *arguments: Any, **options: Any) -> None:
-        seen.append(figure)
+        seen[figure] = options
         save(figure, *arguments, **options)
 
     return savefig
@@ -112,6 +119,8 @@ def pictures_of_motions(folder: Path) -> Iterator[str]:
     far = waves(moving, 30)
     far = kt.Trajectory(moving, far.t, far.q + np.outer(far.t, [50.0, *[0.0] * (moving.nq - 1)]), far.v)
     yield from figure_lines(far.plot_motion(2))
+    for name, options in (("side.gif", {"projection": "front"}), ("space.gif", {"speed": 0.5})):
+        yield from saved(partial(waves(moving, 30).animate, folder / name, fps=2, **options))
 
 
 @case
@@ -326,6 +335,40 @@ def signatures(folder: Path) -> Iterator[str]:
                 bare = inspect.Signature([x.replace(annotation=x.empty) for x in given])
                 found.add(f"{getattr(function, '__qualname__', function)}{bare}")
     yield from sorted(line for line in found if "=" in line)
+
+
+@case
+def calls(folder: Path) -> Iterator[str]:
+    """Yield what functions return, and what they make of one argument after the other that is odd."""
+    for name, (function, given) in calls_of(arm(), samples(arm())).items():
+        yield f"{name}: {(usual := outcome(function, given))}"
+        for argument, value in given.items():
+            tried = {text: (partial(outcome, function, given | {argument: x}, usual), x) for text, x in odd(value)}
+            yield f" {argument}:\n{made(tried)}"
+
+
+@case
+def files(folder: Path) -> Iterator[str]:
+    """Yield what files say, and what they say with one thing after the other that is odd."""
+    yield re.sub(r"[(),=]", " ", repr(read_urdf(URDF)))
+    for kind, text in (("URDF", URDF), ("SDF", SDF.read_text())):
+        yield f"{kind}: {(usual := outcome(kt.load, {'source': text}))}"
+        lenient = partial(kt.load, lenient=True)
+        elements: dict[str, dict[str, tuple[Callable[[], object], object]]] = {}
+        for name, what, value, other in odd_files(text):
+            elements.setdefault(name, {})[what] = partial(outcome, kt.load, {"source": other}, usual), value
+            elements[name][f"({what})"] = partial(outcome, lenient, {"source": other}, usual), value
+        for name, tried in elements.items():
+            yield f" {name}:\n{made(tried)}"
+
+
+@case
+def tables(folder: Path) -> Iterator[str]:
+    """Yield of each function of robots and mechanisms what goes in, of what range, what is chosen, what comes out."""
+    for table in (ALGORITHMS, MECHANISM_ALGORITHMS):
+        for name, row in table.items():
+            parts = [f"{part}: {x}" for part, x in row._asdict().items() if x and part not in ("name", "function")]
+            yield re.sub(r" at 0x\w+", "", "\n  ".join([name, *parts]))
 
 
 def kept(kind: Any, field: str, needed: dict[str, Any], value: object) -> object:

@@ -11,42 +11,25 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from kinetree.algorithms import ALGORITHMS, Algorithm, shape_of
+from kinetree.algorithms import ALGORITHMS as ALGORITHMS
+from kinetree.algorithms import Algorithm
+from kinetree.algorithms import shape_of as shape_of
 from kinetree.algorithms.registry import Joints, OneFrame
-from kinetree.algorithms.table import table_of
+from kinetree.algorithms.table import table_of as table_of
 from kinetree.backends.llvm import Target
 from kinetree.backends.llvm.module import batch_ir, legal_operations, single_ir
-from kinetree.functions.of_robot import robot_function, robot_spec
+from kinetree.functions.of_robot import robot_function as robot_function
+from kinetree.functions.of_robot import robot_spec
 from kinetree.graph import Program
 from kinetree.graph.array_operations import ArrayOperation
-from kinetree.graph.graph import digest
-from kinetree.graph.verify import InvalidProgramError, verify
+from kinetree.graph.graph import digest as digest
+from kinetree.graph.verify import InvalidProgramError as InvalidProgramError
+from kinetree.graph.verify import verify as verify
 from kinetree.model import Model
-from kinetree.passes import PASSES, optimize
+from kinetree.passes import PASSES
+from kinetree.passes import optimize as optimize
 from kinetree.runtime import batch, threads
 from kinetree.runtime.spec import Variant
-
-__all__ = [
-    "ALGORITHMS",
-    "LEGAL",
-    "PASSES",
-    "Algorithm",
-    "InvalidProgramError",
-    "Program",
-    "Use",
-    "batch_text",
-    "digest",
-    "optimize",
-    "robot_function",
-    "shape_of",
-    "share_small_batches",
-    "single_text",
-    "stages",
-    "table_of",
-    "trace",
-    "uses",
-    "verify",
-]  # fmt: skip
 
 LEGAL = legal_operations()
 

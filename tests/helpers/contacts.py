@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.contacts import FrictionCone, Interval, NotNegative, Problem, Solution, solve
+from kinetree.contacts import PUSHES, FrictionCone, Interval, Problem, Solution, solve
 
 Array = np.ndarray[Any, Any]
 
@@ -17,9 +17,8 @@ def problem(G: Array, g: Array, friction: Any = (), bounds: Any = (), R: Any = N
     cones = [FrictionCone(float(mu)) for mu in friction]
     intervals = [Interval(float(b)) for b in bounds]
     compliance = None if R is None else [float(r) for r in R]
-    return Problem(
-        np.asarray(G).tolist(), np.asarray(g).tolist(), [*cones, *[NotNegative()] * limits, *intervals], compliance
-    )
+    made = Problem(np.asarray(G).tolist(), np.asarray(g).tolist(), [*cones, *[PUSHES] * limits, *intervals])
+    return made.compliant(compliance)
 
 
 def solved(G: Array, g: Array, friction: Any = (), bounds: Any = (), R: Any = None, **how: Any) -> Solution:

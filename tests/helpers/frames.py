@@ -88,6 +88,7 @@ PIN_REFERENCE = {
     "aligned": pin.ReferenceFrame.LOCAL_WORLD_ALIGNED,
 }
 ANGULAR_FIRST = [3, 4, 5, 0, 1, 2]
+"""Our spatial coordinates in Pinocchio's, which are linear first."""
 
 
 def with_frames(oracle: Oracle) -> Oracle:

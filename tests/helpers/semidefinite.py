@@ -1,4 +1,4 @@
-"""The same problem as `kinetree.identification.bodies.newton` for a solver of cone programmes: an oracle of tests.
+"""The same problem as `kinetree.identification.bodies` for a solver of cone programmes: an oracle of tests.
 
 ``log det P ≥ t`` is a linear matrix inequality with a lower triangular matrix Z, and exponential cones:
 ``[[P, Z], [Zᵀ, diag Z]] ⪰ 0`` and ``t ≤ Σ log Z_kk``.
@@ -16,7 +16,7 @@ import numpy as np
 from scipy import sparse
 
 from helpers.trees import Array
-from kinetree.identification.bodies.newton import BASIS, Consistent, Problem, pseudo_inertia
+from kinetree.identification.bodies import BASIS, Consistent, Problem, pseudo_inertia
 
 ENTRIES = 10
 """Of a lower triangular matrix (4, 4)."""

@@ -31,7 +31,11 @@ def axes_lines(ax: Any) -> Iterator[str]:
     """Yield what a panel shows."""
     titles = [ax.get_title(loc) for loc in ("left", "center")]
     place = f" at {numbers(ax.get_position().bounds)}" if ax.figure.get_layout_engine() is None else ""
-    yield f"axes {titles} size {ax.title.get_size():g} {to_hex(ax.title.get_color())}{place}"
+    above = 72.0 * ax.titleOffsetTrans.get_matrix()[1, 2] / ax.figure.dpi
+    title = f"{titles} size {ax.title.get_size():g} {to_hex(ax.title.get_color())} above {above:.3g}"
+    yield f"axes {title} {ax.get_aspect()}{place}"
+    if hasattr(ax, "computed_zorder"):  # in space
+        yield f"  box {numbers(ax.get_box_aspect())}{' in the order of depth' if ax.computed_zorder else ''}"
     for axis in (getattr(ax, f"{x}axis", None) for x in "xyz"):
         if axis is not None:
             tick = axis.get_major_ticks()[0].label1
@@ -39,10 +43,12 @@ def axes_lines(ax: Any) -> Iterator[str]:
             grid = axis.get_gridlines()[0]
             ruled = f"ticks {tick.get_size():g} grid {grid.get_visible()} {grid.get_linewidth():g} {grid.get_alpha()}"
             yield f"  axis {name} {axis.get_scale()} {numbers(axis.get_view_interval())} {ruled}"
+            yield f"    at {numbers(axis.get_majorticklocs())}{'' if tick.get_visible() else ' without numbers'}"
     before = ""
     for line in ax.lines:
         x, *others = line.get_data_3d() if hasattr(line, "get_data_3d") else line.get_data()
         style = f"{line.get_linewidth():g} {line.get_linestyle()} {line.get_marker()} {line.get_markersize():g}"
+        style += f" {to_hex(line.get_markeredgecolor())} over {line.get_zorder():g}"
         name = "" if line.get_label().startswith("_") else line.get_label()
         along, before = summary(x) if summary(x) != before else "as above", summary(x)
         yield f"  line '{name}' {to_hex(line.get_color())} {style} {along}"
@@ -51,6 +57,7 @@ def axes_lines(ax: Any) -> Iterator[str]:
         paths = lines.get_paths() if not hasattr(lines, "_segments3d") else []
         places = np.concatenate([path.vertices for path in paths]) if paths else np.zeros((0, 2))
         drawn = f"{sorted({to_hex(c) for c in lines.get_edgecolor()})} {numbers(lines.get_linewidth())}"
+        drawn += f" {lines.get_capstyle()} over {lines.get_zorder():g}"
         yield f"  {type(lines).__name__} of {len(paths)} {drawn}"
         yield from (f"    {summary(values)}" for values in places.T)
     for patch in ax.patches:
@@ -63,7 +70,8 @@ def axes_lines(ax: Any) -> Iterator[str]:
 def legend_lines(legend: Any) -> Iterator[str]:
     """Yield the texts of a legend, in one line."""
     texts = [f"{text.get_text()}' {text.get_size():g} '" for text in [legend.get_title(), *legend.get_texts()]]
-    yield f"legend '{''.join(texts)}'"
+    frame = f"alpha {legend.get_frame().get_alpha()}" if legend.get_frame_on() else "no frame"
+    yield f"legend '{''.join(texts)}' {legend._outside_loc} {legend._loc} columns {legend._ncols} {frame}"
 
 
 def numbers(values: Iterable[float]) -> str:

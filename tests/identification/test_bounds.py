@@ -9,10 +9,8 @@ import kinetree as kt
 from helpers import semidefinite
 from helpers.small_arm import bare_arm
 from helpers.trees import Array
-from kinetree.identification import Bodies
-from kinetree.identification.bodies import nearest
-from kinetree.identification.bodies.nearest import inequalities
-from kinetree.identification.bodies.newton import inertial_of, pseudo_inertia
+from kinetree.identification import Bodies, bodies
+from kinetree.identification.bodies import inequalities, inertial_of, pseudo_inertia
 
 BOX = np.array([[-0.1, 0.2, -0.4], [0.3, 0.5, -0.2]])
 CENTRE, AXES = np.array([0.3, -0.1, 0.2]), np.array([0.2, 0.5, 0.1])
@@ -69,7 +67,7 @@ def test_estimates_are_within(arm: kt.Robot, monkeypatch: pytest.MonkeyPatch) ->
         assert np.linalg.eigvalsh(pseudo_inertia(fit.parameters[:30].reshape(-1, 10))).min() > 0.0
         worst = min(worst, (C @ guess.identify(noisy, [], bodies=Bodies(spread=2.0)).parameters[:30]).min())
     assert worst < -0.1, "without bounds mass is outside"
-    monkeypatch.setattr(nearest, "newton", semidefinite.solve)
+    monkeypatch.setattr(bodies, "newton", semidefinite.solve)
     theirs = guess.identify(noisy, [], bodies=Bodies(spread=2.0, bounds=there))
     np.testing.assert_allclose(fit.parameters, theirs.parameters, rtol=1e-3, atol=1e-4)
 

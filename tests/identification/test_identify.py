@@ -21,11 +21,11 @@ from kinetree.identification import (
     OutputError,
     Robust,
     Samples,
+    bodies,
     diagnose,
     prepare,
 )
-from kinetree.identification.bodies import nearest
-from kinetree.identification.bodies.newton import pseudo_inertia
+from kinetree.identification.bodies import pseudo_inertia
 from kinetree.identification.samples import repeated
 from kinetree.identification.validation import verdict
 from kinetree.joints import FreeFlyer, Revolute
@@ -68,7 +68,7 @@ def test_a_solver_of_cone_programmes_finds_the_same(
 ) -> None:
     log = tuple(x[:40] for x in noisy(pushed, 9, 5.0 * NOISE))
     ours = poor.identify(log, TERMS)
-    monkeypatch.setattr(nearest, "newton", semidefinite.solve)
+    monkeypatch.setattr(bodies, "newton", semidefinite.solve)
     theirs = poor.identify(log, TERMS)
     assert ours.gap < 1e-8
     assert theirs.gap < 1e-5
@@ -312,6 +312,8 @@ def test_motions_are_known_again(arm: kt.Robot, motion: Motion) -> None:
     np.testing.assert_allclose(several.values, whole.values, rtol=1e-9, atol=1e-11)
     with pytest.raises(kt.ArgumentError, match="motion 3 is motion 1 once more"):
         arm.identify([parts[0], parts[1], parts[0]], TERMS)
+    for log in ([motion], (motion,), [(motion,)], ((motion,),), [[motion]], lambda: motion, [lambda: [motion]]):
+        np.testing.assert_array_equal(arm.identify(log, TERMS).values, whole.values)
     none = *motion[:3], np.where([True, False, False], np.nan, 0.0 * motion[3])
     assert repeated([none, none]) == []
     assert repeated([motion, motion]) == [(2, 1)]

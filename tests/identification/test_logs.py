@@ -244,7 +244,7 @@ def test_what_samples_do_not_show_is_refused_unless_it_is_not_checked(robot: kt.
         with pytest.raises(kt.ArgumentError, match=r"in seconds\?"):
             robot.identify(every, [], filter=slow)
         with pytest.warns(LogWarning, match=r"in seconds\?"):
-            assert robot.identify(every, [], filter=slow, check=False).count > 0
+            assert robot.identify(every, [], filter=slow, check=False, bodies=None).count > 0
 
 
 @pytest.mark.parametrize("kind", ["csv", "empty fields", "npz", "parquet"])

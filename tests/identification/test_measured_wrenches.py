@@ -254,3 +254,13 @@ def test_what_is_refused(robot: kt.Robot, log: Log, tmp_path: Path) -> None:
             call()
     assert not hasattr(read_log(csv, robot, block=9), "q")
     assert prepare(robot, log["t"], log["q"], np.full((N, 7), np.nan), filter=kt.Filter(cutoff=20.0)).f_ext is None
+
+
+@pytest.mark.parametrize(("axes", "reference"), [("frame", "body"), ("world", "aligned")])
+def test_each_wrench_is_on_its_frame(robot: kt.Robot, log: Log, tmp_path: Path, axes: Any, reference: Any) -> None:
+    names, wrenches = ("foot", "trunk", "leg"), np.random.default_rng(0).normal(size=(N, 3, 6))
+    np.savez(tmp_path / "log.npz", t=log["t"], q=log["q"], tau=log["tau"], wrench=wrenches)
+    found = read_log(tmp_path / "log.npz", robot, sensors=kt.Sensors(wrenches=names, wrench_axes=axes)).f_ext
+    each = zip(names, np.moveaxis(wrenches, 1, 0), strict=True)
+    expected = sum(robot.external_wrench(log["q"], w, frame=name, reference=reference) for name, w in each)
+    np.testing.assert_allclose(found, expected, atol=1e-12)

@@ -104,6 +104,9 @@ def test_estimates_that_are_told_together(robot: kt.Robot) -> None:
     assert {first, second} == {f"damping of {name}", f"offset of {name}"}
     assert rho < -0.99
     assert correlated(fit, 1.1) == []
+    sizes = [abs(rho) for _, _, rho in correlated(fit, 0.0)]
+    assert sizes == sorted(sizes, reverse=True)
+    assert len(sizes) > 9
 
 
 def test_what_validation_refuses(robot: kt.Robot, fit: Fit) -> None:

@@ -13,7 +13,7 @@ from helpers.small_arm import Motion as Log
 from helpers.small_arm import bare_arm
 from helpers.trees import Array
 from kinetree.identification import Generalised, LeastSquares, Robust, triangle
-from kinetree.identification.residuals import ResidualSums
+from kinetree.identification.estimators.contract import correlations
 from kinetree.identification.triangle import Triangle, _pools, on_one_thread, one_thread
 
 N, PART = 1200, 300
@@ -54,28 +54,19 @@ def test_losses_take_the_noise_of_each_part(robot: kt.Robot, log: Log) -> None:
     assert (np.abs(fit.values - whole.values) < 0.1 * whole.std).all()
 
 
-def test_correlations_go_across_pieces_and_not_across_motions() -> None:
-    rng, lags = np.random.default_rng(0), 5
-    e = np.cumsum(rng.normal(size=(300, 2)), axis=0) + 2.0
+def test_correlations_are_those_within_motions() -> None:
+    e = np.cumsum(np.random.default_rng(0).normal(size=(300, 2)), axis=0) + 2.0
     e[::7] = 0.0  # not measured
-    tau = 3.0 * e
-    sums = [ResidualSums(2, lags) for _ in range(3)]
-    sums[0].add(e, tau)
-    for piece in np.split(np.arange(300), [1, 3, 50, 150]):
-        if piece[0] == 150:
-            sums[2].begin()
-        for each in sums[1:]:
-            each.add(e[piece], tau[piece])
-    whole, pieces, two = (x.autocorrelation for x in sums)
-    np.testing.assert_allclose(pieces, whole, rtol=1e-9)
-    assert [x.longest for x in sums] == [300, 300, 150]
-    there = e != 0.0
-    x = (e - e.sum(axis=0) / there.sum(axis=0)) * there
-    for k in range(1, lags + 1):
-        within = (x[k:] * x[:-k]).sum(axis=0)
-        np.testing.assert_allclose(whole[k - 1] * (x * x).sum(axis=0), within, rtol=1e-9)
-        across = (x[150 : 150 + k] * x[150 - k : 150]).sum(axis=0)
-        np.testing.assert_allclose(two[k - 1] * (x * x).sum(axis=0), within - across, rtol=1e-9)
+    for cuts in ([], [150], [1, 3]):
+        motions = np.split(e, cuts)
+        found = correlations(motions)
+        assert found.shape == (3, max(map(len, motions)), 2)
+        for k in range(6):
+            pairs = [(x[: len(x) - k], x[k:]) for x in motions if len(x) > k]
+            there = [(x != 0.0) & (y != 0.0) for x, y in pairs]
+            sums = [((x * y), (x + y) * on, on) for (x, y), on in zip(pairs, there, strict=True)]
+            expected = [sum(x.sum(axis=0) for x in each) for each in zip(*sums, strict=True)]
+            np.testing.assert_allclose(found[:, k], expected, rtol=1e-9)
 
 
 def test_residuals_in_parts_are_those_of_the_whole(robot: kt.Robot, log: Log) -> None:

@@ -1,4 +1,4 @@
-"""The laws in `Joint`'s docstring, for every type in the registry."""
+"""What `joints.check` leaves open of the laws in `Joint`'s docstring, for every type in the registry; and axes."""
 
 from __future__ import annotations
 
@@ -13,14 +13,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import sympy
 from scipy.linalg import expm
 
 from helpers import dense
-from helpers.dense import assert_close
+from helpers.dense import EPS, assert_close
 from helpers.joints import EXAMPLES
 from kinetree import joints
 from kinetree.errors import ModelError
-from kinetree.joints import Helical, Joint, Mimic, RollPitchYaw, Universal
+from kinetree.joints import Continuous, Helical, Joint, Mimic, Prismatic, Revolute, RollPitchYaw, Universal
+from kinetree.joints._parts import perpendicular
+from kinetree.spatial import AxisRotation, GeneralRotation
 
 every = pytest.mark.parametrize(
     "joint", [pytest.param(j, id=f"{name}-{k}") for name, row in EXAMPLES.items() for k, j in enumerate(row)]
@@ -221,3 +224,66 @@ def test_nothing_outside_joints_asks_for_the_type_of_a_joint() -> None:
         of_joints = {f"joints.{name}" for name in Joint.registry}
         asked += [f"{path}:{line}" for line, part in parts if ast.unparse(part) in types | of_joints]
     assert not asked, "a joint answers this itself: Joint.follows, Joint.alone, Joint.direction, Joint.rigid"
+
+
+@every
+def test_joints_of_one_coordinate_can_follow(joint: Joint) -> None:
+    if (joint.nq, joint.nv) == (1, 1):
+        assert Mimic(joint, 2, 0.5).follows == (2.0, 0.5)
+    else:
+        with pytest.raises(
+            ModelError, match=f"only a joint with one coordinate can mimic another; a {type(joint).__name__} "
+        ):
+            Mimic(joint, 2, 0.5)
+
+
+with_axis = pytest.mark.parametrize("kind", [Revolute, Continuous, Prismatic])
+
+
+NO_DIRECTION = [(0, 0, 0), (0.0, -0.0, 0.0), (math.nan, 0, 1), (0, math.inf, 0), (1, -math.inf, 1)]
+
+
+@with_axis
+@pytest.mark.parametrize("axis", [*NO_DIRECTION, (), (1,), (1, 0), (1, 0, 0, 0)])
+def test_an_axis_without_direction_or_of_another_length_is_refused(kind: type[Joint], axis: tuple[float, ...]) -> None:
+    message = "has no direction: give a finite, non-zero vector" if len(axis) == 3 else "has three coordinates"
+    with pytest.raises(ModelError, match=message) as caught:
+        kind(axis)
+    assert len(axis) != 3 or str(axis) in str(caught.value)
+
+
+@with_axis
+@pytest.mark.parametrize("factor", [1, 2.0, 1e-9, 1e150, 1e-300])
+def test_an_axis_is_normalised(kind: type[Joint], factor: float) -> None:
+    direction = np.array([0.6, -0.3, 0.7])
+    joint = kind(tuple((direction * factor).tolist()))
+    assert_close(joint.axis, direction / np.linalg.norm(direction), ulps=4)
+    assert all(type(x) is float for x in joint.axis)
+
+
+def test_an_axis_that_is_normalised_stays_to_the_bit() -> None:
+    axis = Revolute((0.6, -0.3, 0.7)).axis
+    assert Revolute(axis).axis == axis
+    assert Revolute((0, 0, 5)).axis == (0.0, 0.0, 1.0)
+    assert Revolute((0, -3, 0)).axis == (0.0, -1.0, 0.0)
+
+
+@with_axis
+def test_symbols_are_taken_as_they_are(kind: type[Joint]) -> None:
+    axis = sympy.symbols("x y z")
+    assert kind(axis).axis == axis
+
+
+def test_a_coordinate_axis_has_a_sparse_rotation() -> None:
+    for k in range(3):
+        for sign in (1.0, -1.0):
+            X = Revolute(tuple(sign * np.eye(3)[k])).jcalc([0.3], [0.0]).X
+            assert isinstance(X.E, AxisRotation)
+            assert (X.E.k, X.E.s) == (k, sign * math.sin(0.3))
+    assert isinstance(Revolute((1, 1, 0)).jcalc([0.3], [0.0]).X.E, GeneralRotation)
+
+
+@pytest.mark.parametrize("axis", [(1.0, 0.0, 0.0), (0.0, -1.0, 0.0), (0.6, 0.0, 0.8), (0.0, 1.0, 1e-9)])
+def test_perpendicular_directions(axis: tuple[float, float, float]) -> None:
+    frame = np.array([axis, *(tuple(u) for u in perpendicular(axis))])
+    assert np.abs(frame @ frame.T - np.eye(3)).max() <= 4 * EPS + 1e-17

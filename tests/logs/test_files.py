@@ -189,24 +189,18 @@ def test_an_archive_of_a_floating_robot_is_noted_unless_it_has_names(write):
         pytest.fail("opened")
 
 
-@pytest.mark.parametrize("suffix", ["csv", "npz"])
-def test_what_is_written_reads_back_to_the_bit(tmp_path, suffix):
-    rng = np.random.default_rng(1)
-    t, (q, v, a, tau) = np.cumsum(rng.uniform(size=50)), rng.normal(size=(4, 50, 2))
-    path = tmp_path / f"out.{suffix}"
-    whole = {"t": t, "q": q, "v": v, "a": a, "tau": tau}
-    parts = ({x: y[rows] for x, y in whole.items()} for rows in (slice(0, 20), slice(20, 50)))
-    write_blocks(str(path), ARM, tuple(whole), parts)
-    motion, layout = read(path)
-    assert layout.ignored == ()
-    for x, array in (("t", t), ("q", q), ("v", v), ("a", a)):
-        np.testing.assert_array_equal(motion[x], array)
-    if suffix == "npz":
-        np.testing.assert_array_equal(np.load(path)["tau"], tau)
-    else:
-        table = np.genfromtxt(path, delimiter=",", names=True, deletechars="")
-        np.testing.assert_array_equal(np.stack([table["tau.hip"], table["tau.knee"]], axis=1), tau)
-    assert [f.name for f in tmp_path.iterdir()] == [path.name]
+def test_blocks_are_written_as_they_come(tmp_path):
+    t, (q, tau) = np.cumsum(np.ones(50)), np.random.default_rng(1).normal(size=(2, 50, 2))
+    whole = {"t": t, "q": q, "tau": tau}
+    for name in ("out.csv", "out.npz"):
+        parts = ({x: y[rows] for x, y in whole.items()} for rows in (slice(0, 20), slice(20, 50)))
+        write_blocks(str(tmp_path / name), ARM, tuple(whole), parts)
+        motion, layout = read(tmp_path / name)
+        assert (motion["q"].tobytes(), layout.ignored) == (q.tobytes(), ())
+    np.testing.assert_array_equal(np.load(tmp_path / "out.npz")["tau"], tau)
+    table = np.genfromtxt(tmp_path / "out.csv", delimiter=",", names=True, deletechars="")
+    np.testing.assert_array_equal(np.stack([table["tau.hip"], table["tau.knee"]], axis=1), tau)
+    assert sorted(f.name for f in tmp_path.iterdir()) == ["out.csv", "out.npz"]
 
 
 def test_an_interrupted_writer_leaves_what_was_there(tmp_path):

@@ -55,29 +55,19 @@ def same(a, b):
     assert a.reasons.dtype == b.reasons.dtype == object
 
 
-@pytest.mark.parametrize("suffix", ["npz", "parquet"])
-def test_the_reasons_of_robots_that_have_all_stopped_come_back(tmp_path, suffix):
-    motion = made(lead=(1,))
-    motion.save(tmp_path / f"motion.{suffix}")
-    same(motion, kt.Trajectory.load(tmp_path / f"motion.{suffix}", ARM))
-
-
-@pytest.mark.parametrize("robot", [ARM, FLOATING], ids=lambda robot: robot.name)
-@pytest.mark.parametrize("suffix", ["npz", "csv", "parquet"])
-@pytest.mark.parametrize("more", [True, False])
-def test_a_robot_comes_back_to_the_bit(tmp_path, robot, suffix, more):
-    motion = made(robot, more=more)
-    motion.save(tmp_path / f"motion.{suffix}")
-    same(motion, kt.Trajectory.load(tmp_path / f"motion.{suffix}", robot))
-    assert [path.name for path in tmp_path.iterdir()] == [f"motion.{suffix}"]
-
-
-@pytest.mark.parametrize("suffix", ["npz", "parquet"])
-@pytest.mark.parametrize("lead", [(1,), (2, 3)])
-def test_a_batch_comes_back_to_the_bit(tmp_path, suffix, lead):
-    motion = made(lead=lead)
-    motion.save(str(tmp_path / f"motion.{suffix}"))
-    same(motion, kt.Trajectory.load(str(tmp_path / f"motion.{suffix}"), ARM))
+@pytest.mark.parametrize(
+    ("robot", "lead", "more", "suffixes"),
+    [
+        *((robot, (), more, ("npz", "csv", "parquet")) for robot in (ARM, FLOATING) for more in (True, False)),
+        *((ARM, lead, True, ("npz", "parquet")) for lead in ((1,), (2, 3))),  # of the first, all have stopped
+    ],
+)
+def test_what_is_saved_comes_back_to_the_bit(tmp_path, robot, lead, more, suffixes):
+    motion = made(robot, lead, more=more)
+    for suffix in suffixes:
+        motion.save(str(tmp_path / f"motion.{suffix}") if lead else tmp_path / f"motion.{suffix}")
+        same(motion, kt.Trajectory.load(tmp_path / f"motion.{suffix}", robot))
+    assert {path.name for path in tmp_path.iterdir()} == {f"motion.{suffix}" for suffix in suffixes}
 
 
 def test_the_motion_of_a_mechanism_comes_back_with_the_mechanism(tmp_path):

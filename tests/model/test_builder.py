@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 from collections.abc import Callable
 from typing import Any
@@ -318,7 +317,3 @@ def test_a_joint_whose_frame_is_elsewhere_in_its_child(kind: Any) -> None:
     taus = [np.array(rnea(model, q.tolist(), v.tolist(), a.tolist()), dtype=float) for model in models]
     np.testing.assert_allclose(taus[0], taus[1], rtol=0, atol=1e-12)
     assert_close(dense.of_transform(models[0].frame("arm").X), dense.of_transform(models[1].frame("arm").X), ulps=64)
-
-
-def test_a_builder_is_made_of_a_name_alone() -> None:
-    assert list(inspect.signature(ModelBuilder).parameters) == ["name"]

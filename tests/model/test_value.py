@@ -15,11 +15,11 @@ import sympy
 
 import kinetree as kt
 from helpers.dense import assert_close
-from helpers.trees import page, random_inertia, random_states, random_tree
+from helpers.trees import page, random_inertia, random_states, random_tree, toy
 from kinetree import ModelError
 from kinetree.algorithms import aba, crba, gravity_forces, rnea
 from kinetree.joints import Planar, Prismatic, Revolute, Spherical
-from kinetree.model import Model, ModelBuilder
+from kinetree.model import Model
 from kinetree.model.differences import differences
 from kinetree.model.edit import regrouped
 from kinetree.model.leaves import flatten, map_leaves
@@ -55,15 +55,10 @@ def test_a_model_does_not_change() -> None:
 
 
 def two_link(lengths: tuple[float, float], joint: object = None, name: str = "arm") -> Model:
-    rng = np.random.default_rng(0)
-    b = ModelBuilder("toy")
-    b.add_link("base")
-    for k, (parent, child) in enumerate((("base", name), (name, "hand"))):
-        b.add_link(child, random_inertia(rng))
-        place = np.eye(4)
-        place[0, 3] = lengths[k]
-        b.add_joint(f"j{k}", parent=parent, child=child, joint=joint or Revolute(), placement=place.tolist())
-    return b.build()
+    rng, kind = np.random.default_rng(0), joint or Revolute()
+    places = [{"placement": [[1, 0, 0, x], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]} for x in lengths]
+    links = {link: random_inertia(rng) for link in (name, "hand")}
+    return toy((f"j0 base {name}", kind, places[0]), (f"j1 {name} hand", kind, places[1]), links=links)
 
 
 def test_robots_of_one_structure_differ_in_numbers_only() -> None:
@@ -112,14 +107,6 @@ def test_a_model_over_symbols() -> None:
     assert_close(value, gravity_forces(model, (0.3, 0.4)))
 
 
-def test_with_gravity() -> None:
-    model = two_link((0.1, 0.2))
-    moon = model.with_gravity((0.0, 0.0, -1.62))
-    assert moon.gravity == Vec3(0.0, 0.0, -1.62)
-    assert moon.bodies == model.bodies
-    assert moon != model
-
-
 def test_the_digest_depends_on_every_bit() -> None:
     model = two_link((0.1, 0.2))
     digests = {model.digest}
@@ -165,13 +152,7 @@ def test_regrouping_zeroes_three_of_ten_for_a_coordinate_axis() -> None:
 
 
 def test_entries_of_q_and_v_have_names() -> None:
-    b = ModelBuilder()
-    for name in ("base", "a", "b", "c"):
-        b.add_link(name)
-    b.add_joint("ball", parent="base", child="a", joint=Spherical())
-    b.add_joint("hinge", parent="a", child="b", joint=Revolute())
-    b.add_joint("plane", parent="b", child="c", joint=Planar())
-    model = b.build()
+    model = toy(("ball base a", Spherical()), ("hinge a b", Revolute()), ("plane b c", Planar()))
     ball, plane = ["ball.qx", "ball.qy", "ball.qz", "ball.qw"], ["plane.x", "plane.y", "plane.theta"]
     assert model.q_names == (*ball, "hinge", *plane)
     assert model.v_names == ("ball.wx", "ball.wy", "ball.wz", "hinge", "plane.w", "plane.vx", "plane.vy")

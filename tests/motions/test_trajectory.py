@@ -210,6 +210,7 @@ def test_the_events_of_a_part_are_those_within_it(batch):
         ({"tau": np.zeros((2, 3, 11, 7))}, "tau has shape"),
         ({"stopped_at": np.zeros(2)}, "stopped_at has shape"),
         ({"reasons": ["a", "b"]}, r"reasons has shape \(2,\), \(2, 3\) is needed"),
+        ({"q": np.zeros((11, 6)), "v": np.zeros((11, 6)), "reasons": ["a", "b"]}, r"\(2,\), \(\) is needed"),
         ({"robot": "ur5"}, "takes the robot first; str was given"),
         ({"v": None}, "v has dtype object"),
         ({"events": 5}, "events takes a list"),
@@ -220,12 +221,6 @@ def test_what_does_not_fit_is_said_at_once(batch, change, message):
     given = {"robot": batch.robot, "t": batch.t, "q": batch.q, "v": batch.v} | change
     with pytest.raises(ArgumentError, match=message):
         kt.Trajectory(**given)
-
-
-def test_one_robot_has_one_reason(batch):
-    one = batch.robots[1, 2]
-    with pytest.raises(ArgumentError, match=r"reasons has shape \(2,\), \(\) is needed"):
-        kt.Trajectory(one.robot, one.t, one.q, one.v, reasons=["a", "b"])
 
 
 def test_what_cannot_be_drawn_or_written_is_said(batch, tmp_path):
@@ -258,37 +253,36 @@ def test_a_robot_that_diverged_is_read_again(batch, suffix, tmp_path):
     assert np.array_equal(again.a, a, equal_nan=True)
 
 
-def test_what_cannot_be_read_or_changed(batch):
-    for name in ("a", "tau"):
-        with pytest.raises(ArgumentError, match=rf'{name} was not recorded: .*record="q v {name}"'):
-            getattr(batch, name)
-    with pytest.raises(ValueError, match="read-only"):
-        batch.q[...] = 0.0
-    with pytest.raises(AttributeError, match="does not change"):
-        batch.t = batch.t
-    with pytest.raises(AttributeError, match="does not change"):
-        del batch.t
-    with pytest.raises(IndexError, match="sample 11 of 11"):
-        batch[11]
-    with pytest.raises(ArgumentError, match=r"not tuple; robots\[…\] takes those of the robots"):
-        batch[0, 1]
-    with pytest.raises(ArgumentError, match="at least one sample"):
-        batch[5:5]
-    with pytest.raises(ArgumentError, match="none of its robots is chosen"):
-        batch.robots[2:]
-    with pytest.raises(IndexError):
-        batch.robots[2]
-    for index in (..., True, np.True_, None, "0", 0.5, [[0, 1], [2]], (0, [0.5]), np.zeros(1000)):
-        with pytest.raises(ArgumentError, match=r"takes numbers, slices, and arrays of .{0,90}$"):
-            batch.robots[index]
-    for nobody in ([], np.zeros((2, 3), dtype=bool)):
-        with pytest.raises(ArgumentError, match=r"the batch is \(2, 3\), and none of its robots is chosen"):
-            batch.robots[nobody]
-    for outside in ([0, 2], [True, False, True]):
-        with pytest.raises(IndexError):
-            batch.robots[outside]
-    with pytest.raises(ArgumentError, match="one robot"):
-        batch.robots[0, 0].robots  # noqa: B018
+KINDS = r"takes numbers, slices, and arrays of .{0,90}$"
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda x: x.a, ArgumentError, r'a was not recorded: .*record="q v a"'),
+        (lambda x: x.tau, ArgumentError, r'tau was not recorded: .*record="q v tau"'),
+        (lambda x: x.q.fill(0.0), ValueError, "read-only"),
+        (lambda x: setattr(x, "t", x.t), AttributeError, "does not change"),
+        (lambda x: delattr(x, "t"), AttributeError, "does not change"),
+        (lambda x: x[11], IndexError, "sample 11 of 11"),
+        (lambda x: x[0, 1], ArgumentError, r"not tuple; robots\[…\] takes those of the robots"),
+        (lambda x: x[5:5], ArgumentError, "at least one sample"),
+        (lambda x: x.robots[2:], ArgumentError, "none of its robots is chosen"),
+        *(
+            (lambda x, index=index: x.robots[index], ArgumentError, KINDS)
+            for index in (..., True, np.True_, None, "0", 0.5, [[0, 1], [2]], (0, [0.5]), np.zeros(1000))
+        ),
+        *(
+            (lambda x, i=i: x.robots[i], ArgumentError, r"the batch is \(2, 3\), and none of its robots is chosen")
+            for i in ([], np.zeros((2, 3), dtype=bool))
+        ),
+        *((lambda x, i=i: x.robots[i], IndexError, None) for i in (2, [0, 2], [True, False, True])),
+        (lambda x: x.robots[0, 0].robots, ArgumentError, "one robot"),
+    ],
+)
+def test_what_cannot_be_read_or_changed(batch, call, error, message):
+    with pytest.raises(error, match=message):
+        call(batch)
 
 
 def test_energies_and_frames_are_those_of_the_robot(batch):

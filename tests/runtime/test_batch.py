@@ -53,45 +53,6 @@ def test_rows_of_any_length_are_written_at_any_alignment(size, lanes, small_chun
         assert backwards.tobytes() == reference(*args).tobytes()
 
 
-def test_the_usual_batch_takes_a_shorter_way_to_the_same_result(monkeypatch):
-    g = Function(declare())
-    x, y, z = states(100)
-    g(x, y, z)
-    wanted = reference(x, y, z)
-    monkeypatch.setattr(g, "_run", None)  # the long way
-    kernel = g._kernels.batch(g._default)
-    kernel._seconds, kernel.limits[:] = batch._LEAST_SECONDS, 0  # the glue takes none
-    got = g(x, y, z)
-    assert np.array_equal(got, wanted)
-    assert got.flags.owndata
-    out = np.empty((100, N))
-    assert g(x, y, z, out=out) is out
-    assert np.array_equal(out, wanted)
-    assert g(x[:0], y[:0], z[:0]).shape == (0, N)
-    for other in (
-        lambda: g(x.tolist(), y, z),
-        lambda: g(x[0], y, z),
-        lambda: g(x, y, z[:1]),
-        lambda: g(x, y, np.asfortranarray(z)),
-        lambda: g(x, y.astype(y.dtype.newbyteorder()), z),
-        lambda: g(*(a.astype("f4") for a in (x, y, z))),
-        lambda: g(x[None], y, z),
-        lambda: g(x, y, z, sign="minus"),
-        lambda: g(x, y, z, np.zeros((100, 2, 3))),
-        lambda: g(x, y, z, out=x),
-        lambda: g(x, y, z, out=np.empty((100, 2 * N))[:, :N]),
-    ):
-        with pytest.raises(TypeError, match="NoneType"):
-            other()
-    out.flags.writeable = False
-    for bad in (out, out[:50], out.astype("f4"), out[0]):
-        with pytest.raises(ArgumentError, match="out"):
-            g(x, y, z, out=bad)
-    for wrong in ((x, y), (x, y, z[:, :4]), (x, y, z[:50]), (x, y, z + 0j), (x, y, None)):
-        with pytest.raises(ArgumentError):
-            g(*wrong)
-
-
 def test_states_that_share_memory_in_out_are_computed_apart():
     memory = np.zeros(40 + N)
     sliding = np.lib.stride_tricks.sliding_window_view(memory, N, writeable=True)[:40]
@@ -124,7 +85,9 @@ def test_chunks_are_multiples_of_the_lanes_of_at_most_about_a_millisecond(thread
     g(*states(3))
     kernel = g._kernels.batch(g._default)
     seen = []
-    monkeypatch.setattr(kernel, "_runner", lambda laid: lambda start, count: seen.append((start, count)))
+    monkeypatch.setattr(
+        kernel, "_runner", lambda laid, first=0: lambda start, count: seen.append((first + start, count))
+    )
     kernel._seconds = seconds
     set_num_threads(threads)
     n = 100_003

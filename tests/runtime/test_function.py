@@ -291,7 +291,7 @@ def chosen(self, given):
 
 FunctionSpec.chosen = chosen
 x, y, z = states(3)
-other = threading.Thread(target=lambda: Function(declare(identity=b"other"))(x, y, z))
+other = threading.Thread(target=lambda: Function(declare(identity=b"other"))._default)
 other.start()
 inside.wait()
 child = os.fork()

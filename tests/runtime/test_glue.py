@@ -448,7 +448,7 @@ def test_the_code_outlives_the_function_while_it_can_be_called():
     f = Counting(declare())
     f.warmup()
     call = target_of(f)
-    kernels = f._kernels.single(f._default).kernel, f._kernels.batch(f._default)
+    kernels = f._kernels.single(f._default), f._kernels.batch(f._default)
     loaded = [weakref.ref(kernel.keep[()]) for kernel in kernels]
     del f, kernels
     gc.collect()

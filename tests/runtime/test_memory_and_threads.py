@@ -278,6 +278,16 @@ def test_an_interrupt_while_only_helpers_are_at_work_ends_their_loops(receiver):
     assert interrupts.stopped.value == 0
 
 
+@pytest.mark.parametrize("own", [True, False])
+def test_a_helper_takes_back_its_own_interrupt_alone(own):
+    interrupts.stopped.value = stopped = threading.get_ident() if own else 1
+    try:
+        threads.Job(Record(), 1, largest=1).help()
+        assert interrupts.stopped.value == (0 if own else stopped)
+    finally:
+        interrupts.stopped.value = 0
+
+
 def test_where_no_thread_can_be_started_the_caller_works_alone(monkeypatch):
     def refuse(_):
         raise RuntimeError("can't start new thread")

@@ -12,9 +12,9 @@ from scipy.integrate import solve_ivp
 import kinetree as kt
 from helpers.trees import Array, random_tree
 from kinetree.algorithms.kinematics.manifold import step_rate
-from kinetree.integrators import FunctionIntegrator, System
+from kinetree.integrators import System
 from kinetree.integrators.adaptive import tsitouras
-from kinetree.integrators.runge_kutta import DENSE, ERROR, TSITOURAS, runge_kutta
+from kinetree.integrators.runge_kutta import DENSE, ERROR, TSITOURAS
 from kinetree.joints import FreeFlyer, Planar, Revolute, Spherical
 from kinetree.scalars.dual import Dual, rate_of
 
@@ -144,26 +144,6 @@ def test_the_motion_does_not_depend_on_how_often_it_is_looked_at(name: str) -> N
     assert often.counts["steps"] == seldom.counts["steps"]
 
 
-def test_the_order_of_its_steps() -> None:
-    """Steps of one length, on the manifold: five at least, and more where they are not tiny (see the conditions)."""
-    name = "floating"
-    fixed = FunctionIntegrator("Tsitouras with steps of one length", 5, runge_kutta(TSITOURAS))
-    q, v = exact(name, [0.5])
-    steps = np.array([16, 24, 36])
-    errors = [
-        error(
-            name,
-            robot(name).simulate(
-                *state(name), steps=n, dt=0.5 / n, integrator=fixed, joints="none", record=kt.Record(every=n)
-            ),
-            q,
-            v,
-        )
-        for n in steps.tolist()
-    ]
-    assert np.polyfit(np.log(0.5 / steps), np.log(errors), 1)[0] == pytest.approx(5.5, abs=0.5)
-
-
 def test_each_robot_has_steps_of_its_own() -> None:
     """With the bits that it has alone, and tolerances are numbers at run time."""
     r = robot("floating")
@@ -186,14 +166,6 @@ def test_tries_in_vain_are_counted() -> None:
     moved = arm.simulate(arm.neutral(), np.zeros(7), dt=0.2, forces=motor, integrator=kt.Tsitouras(rtol=1e-10))
     assert moved.counts["rejected"] >= 2
     assert moved.counts["steps"] > moved.counts["rejected"]
-
-
-def test_it_goes_on_where_it_was_interrupted() -> None:
-    r, (q, v) = robot("panda"), state("panda")
-    how = {"dt": 0.02, "rtol": 1e-9}
-    whole, half = motion(r, q, v, steps=20, **how), motion(r, q, v, steps=10, **how)
-    rest = motion(r, kt.State(half.t[-1], half.q[-1], half.v[-1]), steps=10, **how)
-    assert np.abs(rest.q[-1] - whole.q[-1]).max() < 1e-7
 
 
 # -- what acts on it -------------------------------------------------------------------------------------------------
@@ -266,15 +238,6 @@ def test_one_step_there_and_back() -> None:
     nothing = r.step(q, v, zero, 0.0, integrator="tsitouras")
     assert np.array_equal(nothing.q, q)
     assert np.array_equal(nothing.v, v)
-
-
-def test_python_numbers_give_what_compiled_code_gives() -> None:
-    r, (q, v) = robot("floating"), state("floating")
-    system = System(r.model, lambda *_: [0.0] * r.nv)
-    plain = tsitouras(system, 0.0, q.tolist(), v.tolist(), 0.2)
-    compiled = r.step(q, v, np.zeros(r.nv), 0.2, integrator="tsitouras")
-    assert plain[0] == pytest.approx(compiled.q, rel=0, abs=1e-10)
-    assert plain[1] == pytest.approx(compiled.v, rel=0, abs=1e-9)
 
 
 def test_rates_through_its_steps() -> None:

@@ -53,24 +53,6 @@ def test_calls_are_simulations_to_the_bit(lead: tuple[int, ...]) -> None:
     assert np.array_equal(rollout(later).t, ROBOT.simulate(later, **how).t)
 
 
-def test_calls_with_what_makes_no_sense() -> None:
-    rollout = ROBOT.simulation([0.0, 0.0], steps=5)
-    unknown = kt.Forces(f_ext=np.zeros((3, 6)))
-    for wrong, message in (
-        ({"q": [np.nan, 0.0]}, "q holds a number that is not finite"),
-        ({"q": [0.0, 0.0], "forces": np.zeros(3)}, "tau has shape"),
-        ({"q": [0.0, 0.0], "forces": unknown}, "what changes from call to call is given when"),
-        ({"q": [0.0, 0.0], "inputs": {"kp": 1.0}}, "inputs: no argument 'kp'"),
-    ):
-        with pytest.raises(ArgumentError, match=message):
-            rollout(**wrong)
-    for wrong_time in (True, "now", np.inf):
-        with pytest.raises(ArgumentError, match=f"t0 is {wrong_time!r}, it must be a finite number of seconds"):
-            ROBOT.simulate(kt.State(wrong_time, np.zeros(2), np.zeros(2)), steps=5)
-    with pytest.raises(ArgumentError, match="simulation has no argument 'limits'"):
-        ROBOT.simulation([0.0, 0.0], steps=5, limits="all")
-
-
 def test_a_call_that_failed_leaves_nothing_behind() -> None:
     rollout = ROBOT.simulation([0.0, 0.0], steps=5)
     wrong: list[dict[str, Any]] = [
@@ -87,12 +69,6 @@ def test_a_call_that_failed_leaves_nothing_behind() -> None:
         assert np.array_equal(rollout([0.3, 0.1]).q, expected)
 
 
-def test_large_numbers_are_told_of_once() -> None:
-    with pytest.warns() as told:
-        ROBOT.simulation([0.0, 0.0], steps=5)([0.0, 0.0], [1e200, 0.0])
-    assert [x.category for x in told] == [kt.SimulationWarning]
-
-
 def test_results_stay_as_they_are() -> None:
     """Counts and memory too, which are read after further calls."""
     table, rng = box_on_a_table(None), np.random.default_rng(0)
@@ -105,18 +81,6 @@ def test_results_stay_as_they_are() -> None:
         assert np.array_equal(one.end.memory, expected.end.memory)  # type: ignore[union-attr]
         assert all(n.shape == () and not n.flags.writeable for n in one.counts.values())
         assert pickle.loads(pickle.dumps(one)).counts == expected.counts
-
-
-def test_active_may_be_bools_or_is_one_or_zero() -> None:
-    table, q = box_on_a_table(None), [0, 0, 0.15, 0, 0, 0, 1]
-    rollout = table.simulation(q, contacts=kt.ContactInputs(active=[True]), steps=10)
-    expected = table.simulate(q, contacts=kt.ContactInputs(active=[0.0]), steps=10).q
-    for off in ([False], np.array([False]), [0]):
-        assert np.array_equal(table.simulate(q, contacts=kt.ContactInputs(active=off), steps=10).q, expected)
-        assert np.array_equal(rollout(q, contacts=kt.ContactInputs(active=off)).q, expected)
-    for wrong in ([0.5], [-1.0], [math.nan]):
-        with pytest.raises(ArgumentError, match="active holds"):
-            rollout(q, contacts=kt.ContactInputs(active=wrong))
 
 
 def test_joints_do_what_the_file_says() -> None:
@@ -137,18 +101,6 @@ def test_joints_do_what_the_file_says() -> None:
     free = arm.simulate([0.0], duration=3.0, forces=[20.0], joints="none", record="tau")
     assert free.q.max() > 0.6
     assert free.tau.max() == 20.0
-
-
-@pytest.mark.parametrize("joints", ["all none", ["all", "stops"], None, 3, "stop", b"all"])
-def test_physics_of_joints_that_nobody_knows(joints: Any) -> None:
-    with pytest.raises(ArgumentError, match="joints") as told:
-        ROBOT.simulate([0.0, 0.0], steps=3, joints=joints)
-    assert "did you mean 'all'" not in str(told.value)
-
-
-def test_physics_of_joints_may_be_any_sequence_of_names() -> None:
-    for joints in (["all"], ("none",), np.array(["stops", "effort"]), set()):
-        ROBOT.simulation([0.0, 0.0], steps=3, joints=joints)
 
 
 def test_what_diverges_and_what_is_not_solved_is_told() -> None:
@@ -232,21 +184,6 @@ def test_it_pickles(given: dict[str, Any]) -> None:
     assert np.array_equal(table.run().v, box_on_a_table(None).simulate(**SLIDE, steps=5).v)
 
 
-def test_forces_may_be_given_by_name() -> None:
-    rollout = ROBOT.simulation([0.1, 0.2], steps=5, forces=kt.Forces([0.0, 0.0], f_ext=np.zeros((2, 6)), frame="world"))
-    named = kt.Forces({"lower_joint": 2.0}, f_ext={"lower": np.arange(6.0)}, frame="world")
-    expected = ROBOT.simulate([0.1, 0.2], steps=5, forces=named)
-    assert np.array_equal(rollout([0.1, 0.2], forces=named).q, expected.q)
-    with pytest.raises(ArgumentError, match="frame is 'body'; this simulation was made with 'world'"):
-        rollout([0.1, 0.2], forces=kt.Forces(f_ext={"lower": np.ones(6)}))
-
-
-def test_numbers_of_a_controller_may_be_given_anew() -> None:
-    rollout = ROBOT.simulation([0.1, 0.2], steps=5, controller=spring, inputs={"kp": 3.0})
-    expected = ROBOT.simulate([0.1, 0.2], steps=5, controller=spring, inputs={"kp": 7.0})
-    assert np.array_equal(rollout([0.1, 0.2], inputs={"kp": 7.0}).q, expected.q)
-
-
 @ROBOT.compile
 def loses_its_root(q, t: float):  # type: ignore[no-untyped-def]
     return np.sqrt(0.0032 - t) * q
@@ -280,17 +217,6 @@ def test_a_controller_that_returns_nan_is_named(integrator: str, controller: Any
     assert 0.002 <= motion.stopped_at[0] < 0.0041
 
 
-@pytest.mark.parametrize("quaternion", [[0, 0, 0, 0], [1e-200, 0, 0, 0], [1e200, 0, 0, 0]])
-def test_no_rotation_is_no_beginning(quaternion: list[float]) -> None:
-    table = box_on_a_table(None).tree
-    right, wrong = [0, 0, 1.0, 0, 0, 0, 2.0], [0, 0, 1.0, *quaternion]
-    rollout = table.simulation(right, steps=3)
-    for call in (lambda: table.simulate([right, wrong], steps=3), lambda: rollout(wrong)):
-        with pytest.raises(ArgumentError, match=r"are no coordinates of 'free'; a quaternion .* not be zero"):
-            call()
-    assert rollout(right).reasons == None  # noqa: E711
-
-
 def test_what_is_solved_in_its_last_iteration_is_solved() -> None:
     table = box_on_three_feet()
     needed = int(table.simulate(**SLIDE, steps=1).counts["iterations"])
@@ -316,9 +242,55 @@ def test_a_controller_in_continuous_time_may_return_nan_within_a_step(integrator
     assert motion.reasons[()] is kt.StopReason.CONTROLLER
 
 
-def test_reasons_are_values(tmp_path: Any) -> None:
-    with pytest.warns(kt.SimulationWarning):
-        lost = ROBOT.simulate([0.1, 0.2], [1e200, 0.0], steps=5)
+def test_forces_and_numbers_of_a_controller_may_be_given_anew() -> None:
+    rollout = ROBOT.simulation([0.1, 0.2], steps=5, forces=kt.Forces([0.0, 0.0], f_ext=np.zeros((2, 6)), frame="world"))
+    named = kt.Forces({"lower_joint": 2.0}, f_ext={"lower": np.arange(6.0)}, frame="world")
+    expected = ROBOT.simulate([0.1, 0.2], steps=5, forces=named)
+    assert np.array_equal(rollout([0.1, 0.2], forces=named).q, expected.q)
+    with pytest.raises(ArgumentError, match="frame is 'body'; this simulation was made with 'world'"):
+        rollout([0.1, 0.2], forces=kt.Forces(f_ext={"lower": np.ones(6)}))
+    rollout = ROBOT.simulation([0.1, 0.2], steps=5, controller=spring, inputs={"kp": 3.0})
+    expected = ROBOT.simulate([0.1, 0.2], steps=5, controller=spring, inputs={"kp": 7.0})
+    assert np.array_equal(rollout([0.1, 0.2], inputs={"kp": 7.0}).q, expected.q)
+    for joints in (["all"], ("none",), np.array(["stops", "effort"]), set()):
+        ROBOT.simulation([0.0, 0.0], steps=3, joints=joints)
+
+
+def test_calls_with_what_makes_no_sense() -> None:
+    rollout = ROBOT.simulation([0.0, 0.0], steps=5)
+    for wrong, message in (
+        ({"q": [np.nan, 0.0]}, "q holds a number that is not finite"),
+        ({"forces": np.zeros(3)}, "tau has shape"),
+        ({"forces": kt.Forces(f_ext=np.zeros((3, 6)))}, "what changes from call to call is given when"),
+        ({"inputs": {"kp": 1.0}}, "inputs: no argument 'kp'"),
+    ):
+        with pytest.raises(ArgumentError, match=message):
+            rollout(**{"q": [0.0, 0.0]} | wrong)
+    with pytest.raises(ArgumentError, match="simulation has no argument 'limits'"):
+        ROBOT.simulation([0.0, 0.0], steps=5, limits="all")
+    table, q = box_on_a_table(None), [0, 0, 0.15, 0, 0, 0, 1]
+    on = table.simulation(q, contacts=kt.ContactInputs(active=[True]), steps=10)
+    expected = table.simulate(q, contacts=kt.ContactInputs(active=[0.0]), steps=10).q
+    for off in ([False], np.array([False]), [0]):
+        assert np.array_equal(table.simulate(q, contacts=kt.ContactInputs(active=off), steps=10).q, expected)
+        assert np.array_equal(on(q, contacts=kt.ContactInputs(active=off)).q, expected)
+    for wrong in ([0.5], [-1.0], [math.nan]):
+        with pytest.raises(ArgumentError, match="active holds"):
+            on(q, contacts=kt.ContactInputs(active=wrong))
+    right = [0, 0, 1.0, 0, 0, 0, 2.0]
+    free = table.tree.simulation(right, steps=3)
+    for quaternion in ([0, 0, 0, 0], [1e-200, 0, 0, 0], [1e200, 0, 0, 0]):  # no rotation is no beginning
+        wrong = [0, 0, 1.0, *quaternion]
+        for call, given in ((free, wrong), (lambda x: table.tree.simulate(x, steps=3), [right, wrong])):
+            with pytest.raises(ArgumentError, match=r"are no coordinates of 'free'; a quaternion .* not be zero"):
+                call(given)
+        assert free(right).reasons == None  # noqa: E711
+
+
+def test_reasons_are_values_and_large_numbers_are_told_of_once(tmp_path: Any) -> None:
+    with pytest.warns() as told:
+        lost = ROBOT.simulation([0.0, 0.0], steps=5)([0.1, 0.2], [1e200, 0.0])
+    assert [x.category for x in told] == [kt.SimulationWarning]
     lost.save(tmp_path / "lost.npz")
     again = kt.Trajectory.load(tmp_path / "lost.npz", ROBOT)
     for motion in (lost, again, pickle.loads(pickle.dumps(lost))):

@@ -134,6 +134,21 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ),
     ({"progress": 5}, "progress takes a function"),
 ]
+WRONG += [
+    *(
+        ({"q": kt.State(t, [0.3, -0.4], [0.0, 0.0])}, f"t0 is {t!r}, it must be a finite")
+        for t in (True, "now", np.inf)
+    ),
+    *(({"joints": x}, r"joints(?!.*did you mean 'all')") for x in ("all none", ["all", "stops"], None, 3, b"all")),
+    ({"integrator": FunctionIntegrator("short", 1, lambda system, t, q, v, dt: (q, v[:1]))}, "1 entries"),
+    *(
+        (
+            {"integrator": FunctionIntegrator("lost", 1, lambda system, t, q, v, dt, f=returned: f(q, v))},
+            r"the integrator 'lost' returned no pair \(q, v\) of columns: ",
+        )
+        for returned in (lambda q, v: q, lambda q, v: None, lambda q, v: (q, v, v), lambda q, v: (q, 1.0))
+    ),
+]
 
 
 @pytest.mark.parametrize(("given", "message"), WRONG)
@@ -231,40 +246,18 @@ def test_arguments_of_a_trajectorys_methods(tmp_path):
         kt.Trajectory.load("motion.npz")
 
 
-def test_an_error_inside_a_method_stays_as_it_is():
+def test_errors_of_others_stay_as_they_are() -> None:
     def progress(done, total):
         raise TypeError("of my own")
 
     with pytest.raises(TypeError, match="of my own"):
         ROBOT.simulate([0.0, 0.0], steps=2, progress=progress)
-
-
-def test_an_integrator_of_ones_own_is_not_for_a_step():
-    with pytest.raises(ArgumentError, match=r"no integrator 'heun'; there are.*are for simulate: robot\.simulate"):
-        ROBOT.step([0.0, 0.0], [0.0, 0.0], [0.0, 0.0], 1e-3, integrator="heun")
-
-
-def test_it_is_no_part_of_a_function_that_is_being_compiled():
-    with pytest.raises(ArgumentError):
-        ROBOT.compile(lambda q, v: ROBOT.simulate(q, v, steps=2).q[-1])
-
-
-def test_an_error_in_a_controller_is_the_controllers():
     with pytest.raises(ZeroDivisionError):
         ROBOT.simulate([0.0, 0.0], duration=0.1, controller=lambda q, v, t: 1 / 0)
-
-
-def test_an_integrator_that_returns_too_little():
-    short = FunctionIntegrator("short", 1, lambda system, t, q, v, dt: (q, v[:1]))
-    with pytest.raises(ArgumentError, match="the integrator 'short' returned q with 2 and v with 1 entries"):
-        ROBOT.simulate([0.0, 0.0], duration=0.1, integrator=short)
-
-
-@pytest.mark.parametrize("returned", [lambda q, v: q, lambda q, v: None, lambda q, v: (q, v, v), lambda q, v: (q, 1.0)])
-def test_an_integrator_that_returns_no_pair(returned):
-    lost = FunctionIntegrator("lost", 1, lambda system, t, q, v, dt: returned(q, v))
-    with pytest.raises(ArgumentError, match=r"the integrator 'lost' returned no pair \(q, v\) of columns: "):
-        ROBOT.simulate([0.0, 0.0], duration=0.1, integrator=lost)
+    with pytest.raises(ArgumentError, match=r"no integrator 'heun'; there are.*are for simulate: robot\.simulate"):
+        ROBOT.step([0.0, 0.0], [0.0, 0.0], [0.0, 0.0], 1e-3, integrator="heun")
+    with pytest.raises(ArgumentError):  # it is no part of a function that is being compiled
+        ROBOT.compile(lambda q, v: ROBOT.simulate(q, v, steps=2).q[-1])
 
 
 @pytest.mark.parametrize(

@@ -86,25 +86,6 @@ def test_a_pendulum_passes_its_lowest_point_at_quarters_of_its_period(name: str)
     assert moved.q == pytest.approx(free.q, rel=0, abs=1e-13)  # looking at it changes nothing
 
 
-@pytest.mark.parametrize("name", ["semi_implicit_euler", "rk4", "variational", "tsitouras"])
-def test_the_state_of_an_event_is_on_the_other_side(name: str) -> None:
-    r = single("pendulum")
-    fall = kt.Event(condition("pendulum", "angle"), stop=True, direction=-1)
-    moved = r.simulate([1.0], duration=2.0, dt=0.01, integrator=name, events=[fall])
-    assert -1e-10 < moved.q[-1, 0] <= 0.0
-    assert moved.reasons[()] == "angle"
-    assert moved.events[0].time == moved.stopped_at
-    assert moved.stopped_at == pytest.approx(period(1.0) / 4, rel=0.02)
-
-
-@pytest.mark.parametrize(("direction", "expected"), [(-1, 0.25), (1, 0.75)])
-def test_a_direction(direction: int, expected: float) -> None:
-    r = single("pendulum")
-    event = kt.Event(condition("pendulum", "angle"), direction=direction, stop=True, name="passes")
-    moved = r.simulate([2.0], duration=5.0, integrator="rk4", events=[event])
-    assert moved.stopped_at == pytest.approx(expected * period(2.0), rel=0, abs=1e-10)
-
-
 def test_a_bouncing_ball() -> None:
     """Begun anew at each bounce, where the condition is zero: which is not an event of the new motion."""
     r, h, restitution = single("ball"), 1.0, 0.8
@@ -142,40 +123,6 @@ def test_a_simulation_goes_on_from_where_a_robot_stopped() -> None:
     assert stopped.end.t == stopped.stopped_at == pytest.approx(0.3, abs=1e-12)
     more = robot.simulate(stopped, duration=0.2)
     assert (more.t[0], more.q[0]) == (stopped.stopped_at, stopped.end.q)
-
-
-def test_the_first_of_several_stops_it_and_later_ones_are_not_seen() -> None:
-    """All within one step."""
-    r = single("ball")
-
-    def at(time: float, stop: bool) -> kt.Event:
-        return kt.Event(r.compile(lambda t: t - time, shapes={"t": ()}, name="clock"), name=f"at {time}", stop=stop)
-
-    late, early, marker, beyond = at(0.17, True), at(0.13, True), at(0.12, False), at(0.16, False)
-    moved = r.simulate([1.0], duration=1.0, dt=0.1, events=[late, marker, early, beyond])
-    assert moved.reasons[()] == "at 0.13"
-    assert moved.stopped_at == pytest.approx(0.13, rel=0, abs=1e-12)
-    assert [event.name for event in moved.events] == ["at 0.12", "at 0.13"]
-    assert [event.time for event in moved.events] == pytest.approx([0.12, 0.13], rel=0, abs=1e-12)
-
-
-def test_of_two_stops_at_one_time_the_first_is_the_reason() -> None:
-    events = [kt.Event(condition("pendulum", "angle"), name=name, stop=True) for name in ("a", "b")]
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")  # there is none that was not kept
-        motion = single("pendulum").simulate([0.3], steps=1000, events=events)
-    assert motion.reasons == "a"
-    assert [event.name for event in motion.events] == ["a"]
-    assert motion.counts == {"a": 1, "b": 0}
-
-
-def test_a_zero_at_the_end_of_a_step_is_one_event() -> None:
-    r = single("ball")
-    at = kt.Event(condition("ball", "clock"), name="tick")
-    moved = r.simulate([1.0], duration=1.0, dt=0.25, events=[at], inputs={"at": 0.5})
-    assert [event.time for event in moved.events] == [0.5]
-    begun = r.simulate([1.0], duration=1.0, dt=0.25, events=[at], inputs={"at": 0.0})
-    assert begun.events == ()
 
 
 def test_a_bound_simulation_begins_with_the_conditions_of_each_call() -> None:
@@ -257,19 +204,6 @@ def test_a_controller_in_python_and_events(every: int) -> None:
     assert [e.time for e in one.events] == [e.time for e in other.events]
     assert np.array_equal(one.tau, other.tau)
     assert np.array_equal(one.q, other.q)
-
-
-def test_parts_of_trajectories_have_their_events() -> None:
-    r = single("pendulum")
-    passes = kt.Event(condition("pendulum", "angle"))
-    start = np.linspace(0.2, 2.0, 6).reshape(2, 3, 1)
-    moved = r.simulate(start, duration=2.0, integrator="rk4", dt=0.01, events=[passes])
-    assert {event.robot for event in moved.events} == {(i, j) for i in range(2) for j in range(3)}
-    one = moved.robots[1, 2]
-    assert [(e.robot, e.time) for e in one.events] == [((), e.time) for e in moved.events if e.robot == (1, 2)]
-    some = moved.robots[1, 1:]
-    assert {event.robot for event in some.events} == {(0,), (1,)}
-    assert some.counts["angle"].tolist() == moved.counts["angle"][1, 1:].tolist()
 
 
 @cache
@@ -358,6 +292,62 @@ def test_events_in_a_file_of_somebody_elses(changed: dict[str, Array], message: 
         kt.Trajectory.load(path, robot)
 
 
+# -- the search ------------------------------------------------------------------------------------------------------
+# -- what cannot be --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["semi_implicit_euler", "rk4", "variational", "tsitouras"])
+def test_the_state_of_an_event_is_on_the_other_side(name: str) -> None:
+    """In the direction that it was asked for."""
+    r = single("pendulum")
+    for direction, part in ((-1, 0.25), (1, 0.75)):
+        passes = kt.Event(condition("pendulum", "angle"), stop=True, direction=direction)
+        moved = r.simulate([1.0], duration=4.0, dt=0.01, integrator=name, events=[passes])
+        assert 0.0 <= direction * moved.q[-1, 0] < 1e-10
+        assert moved.reasons[()] == "angle"
+        assert moved.events[0].time == moved.stopped_at
+        assert moved.stopped_at == pytest.approx(part * period(1.0), rel=0.02)
+
+
+def test_the_first_of_several_stops_it_and_later_ones_are_not_seen() -> None:
+    """All within one step; of two at one time the first is the reason."""
+    r = single("ball")
+
+    def at(time: float, stop: bool) -> kt.Event:
+        return kt.Event(r.compile(lambda t: t - time, shapes={"t": ()}, name="clock"), name=f"at {time}", stop=stop)
+
+    late, early, marker, beyond = at(0.17, True), at(0.13, True), at(0.12, False), at(0.16, False)
+    moved = r.simulate([1.0], duration=1.0, dt=0.1, events=[late, marker, early, beyond])
+    assert moved.reasons[()] == "at 0.13"
+    assert moved.stopped_at == pytest.approx(0.13, rel=0, abs=1e-12)
+    assert [event.name for event in moved.events] == ["at 0.12", "at 0.13"]
+    assert [event.time for event in moved.events] == pytest.approx([0.12, 0.13], rel=0, abs=1e-12)
+    events = [kt.Event(condition("pendulum", "angle"), name=name, stop=True) for name in ("a", "b")]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # there is none that was not kept
+        motion = single("pendulum").simulate([0.3], steps=1000, events=events)
+    assert motion.reasons == "a"
+    assert [event.name for event in motion.events] == ["a"]
+    assert motion.counts == {"a": 1, "b": 0}
+    tick = kt.Event(condition("ball", "clock"), name="tick")  # a zero at the end of a step is one event
+    for start, times in ((0.5, [0.5]), (0.0, [])):
+        moved = r.simulate([1.0], duration=1.0, dt=0.25, events=[tick], inputs={"at": start})
+        assert [event.time for event in moved.events] == times
+
+
+def test_parts_of_trajectories_have_their_events() -> None:
+    r = single("pendulum")
+    passes = kt.Event(condition("pendulum", "angle"))
+    start = np.linspace(0.2, 2.0, 6).reshape(2, 3, 1)
+    moved = r.simulate(start, duration=2.0, integrator="rk4", dt=0.01, events=[passes])
+    assert {event.robot for event in moved.events} == {(i, j) for i in range(2) for j in range(3)}
+    one = moved.robots[1, 2]
+    assert [(e.robot, e.time) for e in one.events] == [((), e.time) for e in moved.events if e.robot == (1, 2)]
+    some = moved.robots[1, 1:]
+    assert {event.robot for event in some.events} == {(0,), (1,)}
+    assert some.counts["angle"].tolist() == moved.counts["angle"][1, 1:].tolist()
+
+
 def test_an_event_on_the_manifold() -> None:
     """A thrown plate that tumbles: its highest point, where its centre of mass stops rising."""
     r = single("plate")
@@ -370,9 +360,6 @@ def test_an_event_on_the_manifold() -> None:
     top = kt.Event(rising, direction=-1, stop=True)
     moved = r.simulate(q, v, duration=2.0, dt=0.05, integrator=kt.Tsitouras(rtol=1e-12, atol=1e-12), events=[top])
     assert moved.stopped_at == pytest.approx(r.center_of_mass_velocity(q, v)[2] / G, rel=0, abs=1e-10)
-
-
-# -- the search ------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -398,9 +385,6 @@ def test_the_search_ends_whatever_the_number_does(number: object) -> None:
     assert calls <= HALVINGS + 1
     assert not number(low) >= 0.0
     assert number(high) >= 0.0
-
-
-# -- what cannot be --------------------------------------------------------------------------------------------------
 
 
 def test_events_that_cannot_be() -> None:

@@ -70,17 +70,6 @@ def test_joint_forces_of_a_robot_that_stopped_are_those_at_its_stop(interpolatio
 
 
 @pytest.mark.parametrize("python", [False, True])
-def test_a_robot_that_stopped_is_not_controlled_any_more(python):
-    def law(q, v, t):
-        return np.stack([10.0 * t + 0.0 * q[..., 0], 1.0 + 0.0 * v[..., 0]], axis=-1)
-
-    controller = law if python else ROBOT.compile(law, shapes={"t": ()})
-    stop = kt.Event(ROBOT.compile(lambda t: t - 0.0303, name="clock", shapes={"t": ()}), stop=True)
-    motion = ROBOT.simulate(Q[0], steps=60, controller=kt.Controller(controller, every=1), record="tau", events=[stop])
-    assert np.allclose(motion.tau[31:], [0.3, 1.0])
-
-
-@pytest.mark.parametrize("python", [False, True])
 def test_it_ends_where_all_robots_have_stopped(python, monkeypatch):
     """A billion steps take no time, and the states that are kept are the last ones."""
     stop = kt.Event(ROBOT.compile(lambda t: t - 0.0305, name="clock", shapes={"t": ()}), stop=True)
@@ -96,28 +85,6 @@ def test_it_ends_where_all_robots_have_stopped(python, monkeypatch):
     assert len(many.events) == 2
 
 
-def test_into_memory_of_the_callers():
-    out = {"q": np.empty((6, 301, 2)), "a": np.empty((6, 301, 2))}
-    motion = ROBOT.simulate(Q, V, steps=300, controller=hold, record=kt.Record(out=out))
-    assert np.shares_memory(motion.q, out["q"])
-    assert np.array_equal(out["q"], WHOLE.q)
-    assert np.array_equal(out["a"], WHOLE.a)
-    state = {"q": np.tile(Q[0], (301, 1)), "v": np.tile(V[0], (301, 1))}  # from the end of where it goes to
-    again = ROBOT.simulate(state["q"][-1], state["v"][-1], steps=300, controller=hold, record=kt.Record("a", out=state))
-    assert np.array_equal(again.q, WHOLE.q[0])
-    assert np.array_equal(again.a, WHOLE.a[0])
-
-
-def test_results_where_arguments_are():
-    memory = np.random.default_rng(0).normal(size=(101, 2))
-    tau = memory[:-1].copy()
-    clock = {"controller": ROBOT.compile(lambda push: push, name="push", shapes={"push": 2})}
-    expected = ROBOT.simulate(Q[0], forces=tau, inputs={"push": tau}, **clock)
-    for given in ({"forces": memory[:-1], "inputs": {"push": tau}}, {"forces": tau, "inputs": {"push": memory[:-1]}}):
-        memory[:-1] = tau
-        assert same(ROBOT.simulate(Q[0], record=kt.Record(out={"q": memory}), **given, **clock), expected)
-
-
 def test_memory_is_that_of_what_is_kept():
     q = np.tile(Q, (50, 1))
     ROBOT.simulate(q, steps=2000, record=kt.Record(every=1000))
@@ -126,22 +93,6 @@ def test_memory_is_that_of_what_is_kept():
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert most < 100 * q.nbytes  # three records and Python's own objects; all steps would be 4000 times that
-
-
-def test_progress():
-    told = []
-    ROBOT.simulate(Q, V, steps=20_000, record=kt.Record(every=20_000), progress=lambda *numbers: told.append(numbers))
-    done, total = np.array(told).T
-    assert (np.diff(done) > 0).all()
-    assert done[-1] == 20_000
-    assert (total == 20_000).all()
-
-
-def test_progress_of_a_python_controller_is_not_told_at_every_step(monkeypatch):
-    monkeypatch.setattr("kinetree.simulation.run.PIECE_SECONDS", 1e9)
-    told = []
-    ROBOT.simulate(Q, V, steps=50, controller=lambda q, v, t: -q, progress=lambda *numbers: told.append(numbers))
-    assert told == [(50, 50)]
 
 
 # -- robots that stop -------------------------------------------------------------------------------------------
@@ -291,3 +242,35 @@ def test_the_step_of_a_sampled_controller_is_its_period() -> None:
             robot.neutral(), steps=100, controller=kt.Controller(controller, every=every), inputs={"clock": 0.0}
         )
         assert abs(motion.end.controller["clock"] - 0.1) < 1e-12
+
+
+def test_into_memory_of_the_callers_where_arguments_may_be():
+    out = {"q": np.empty((6, 301, 2)), "a": np.empty((6, 301, 2))}
+    motion = ROBOT.simulate(Q, V, steps=300, controller=hold, record=kt.Record(out=out))
+    assert np.shares_memory(motion.q, out["q"])
+    assert np.array_equal(out["q"], WHOLE.q)
+    assert np.array_equal(out["a"], WHOLE.a)
+    state = {"q": np.tile(Q[0], (301, 1)), "v": np.tile(V[0], (301, 1))}  # from the end of where it goes to
+    again = ROBOT.simulate(state["q"][-1], state["v"][-1], steps=300, controller=hold, record=kt.Record("a", out=state))
+    assert np.array_equal(again.q, WHOLE.q[0])
+    assert np.array_equal(again.a, WHOLE.a[0])
+    memory = np.random.default_rng(0).normal(size=(101, 2))
+    tau = memory[:-1].copy()
+    clock = {"controller": ROBOT.compile(lambda push: push, name="push", shapes={"push": 2})}
+    expected = ROBOT.simulate(Q[0], forces=tau, inputs={"push": tau}, **clock)
+    for given in ({"forces": memory[:-1], "inputs": {"push": tau}}, {"forces": tau, "inputs": {"push": memory[:-1]}}):
+        memory[:-1] = tau
+        assert same(ROBOT.simulate(Q[0], record=kt.Record(out={"q": memory}), **given, **clock), expected)
+
+
+def test_progress(monkeypatch):
+    told, seldom = [], kt.Record(every=20_000)
+    ROBOT.simulate(Q, V, steps=20_000, record=seldom, progress=lambda *numbers: told.append(numbers))
+    done, total = np.array(told).T
+    assert (np.diff(done) > 0).all()
+    assert done[-1] == 20_000
+    assert (total == 20_000).all()
+    monkeypatch.setattr("kinetree.simulation.run.PIECE_SECONDS", 1e9)
+    told.clear()  # of a controller in Python, not at every step
+    ROBOT.simulate(Q, V, steps=50, controller=lambda q, v, t: -q, progress=lambda *numbers: told.append(numbers))
+    assert told == [(50, 50)]

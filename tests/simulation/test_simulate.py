@@ -85,18 +85,6 @@ def test_steps_of_the_integrators_own_do_not_outlive_what_acted(other):
     assert np.array_equal(rest.q, fresh.q)
 
 
-@pytest.mark.parametrize("integrator", ["semi_implicit_euler", "rk4"])
-def test_one_call_or_ten(integrator):
-    how = {"dt": 1e-3, "controller": hold, "integrator": integrator}
-    state = kt.State(0.3, Q[:3], V[:3])
-    whole = ROBOT.simulate(state, steps=1000, **how)
-    for k in range(10):
-        part = ROBOT.simulate(state, steps=100, **how)
-        state = part.final
-        assert same(part, whole[100 * k : 100 * k + 101])
-        assert np.array_equal(part.t, whole.t[100 * k : 100 * k + 101])
-
-
 @pytest.mark.parametrize("integrator", ["euler", "semi_implicit_euler", "rk4"])
 def test_it_is_a_loop_of_steps(integrator):
     q, v = FREE.random_state(seed=1, size=3)[:2]
@@ -107,12 +95,6 @@ def test_it_is_a_loop_of_steps(integrator):
         close = np.array_equal if integrator != "rk4" else lambda a, b: np.allclose(a, b, rtol=0, atol=1e-13)
         assert close(motion.q[:, k + 1], q)  # of rk4's longer sums, other products are fused in the longer program
         assert close(motion.v[:, k + 1], v)
-
-
-def test_leading_axes_broadcast():
-    motion = ROBOT.simulate(Q[:2], V[:6].reshape(3, 2, 2), forces=[1.0, 0.0], **STEPS)
-    assert motion.q.shape == (3, 2, 61, 2)
-    assert same(motion.robots[2, 1], ROBOT.simulate(Q[1], V[5], forces=[1.0, 0.0], **STEPS))
 
 
 def test_in_threads_and_from_a_pickle():
@@ -291,15 +273,6 @@ def test_a_controller_knows_the_robot_as_it_is():
         assert np.allclose(motion.tau[:, rows], ROBOT.gravity_forces(motion.q[:, rows]), atol=1e-13)
 
 
-def test_a_robot_without_joints():
-    builder = kt.ModelBuilder("stone")
-    builder.add_link("stone", kt.Inertia(2.0, [0.0, 0.0, 0.1], np.eye(3)))
-    assert kt.Robot(builder.build()).simulate(np.zeros((3, 0)), steps=5).q.shape == (3, 6, 0)
-    free = kt.Robot(builder.build(floating_base=True))
-    fall = free.center_of_mass(free.simulate(free.neutral(), steps=100, dt=1e-2, integrator="rk4").q[-1])
-    assert np.allclose(fall, [0.0, 0.0, 0.1 - 9.81 / 2], atol=1e-12)
-
-
 def test_a_number_of_the_robot_changes_from_step_to_step():
     g = np.linspace((0.0, 0.0, 0.0), (0.0, 0.0, -9.81), 60)
     motion = ROBOT.simulate(Q[0], inputs={kt.gravity: g}, dt=5e-3)
@@ -316,3 +289,15 @@ def test_integrators_of_one_name_do_not_share_code():
     moved = [pendulum().simulate(Q, V, integrator=which, **STEPS).q for which in ("rk4", made, "rk4")]
     assert np.array_equal(moved[0], moved[2])
     assert 1e-9 < np.abs(moved[1] - moved[0])[:, -1].max() < 1e-3
+
+
+def test_leading_axes_broadcast_and_a_robot_without_joints():
+    motion = ROBOT.simulate(Q[:2], V[:6].reshape(3, 2, 2), forces=[1.0, 0.0], **STEPS)
+    assert motion.q.shape == (3, 2, 61, 2)
+    assert same(motion.robots[2, 1], ROBOT.simulate(Q[1], V[5], forces=[1.0, 0.0], **STEPS))
+    builder = kt.ModelBuilder("stone")
+    builder.add_link("stone", kt.Inertia(2.0, [0.0, 0.0, 0.1], np.eye(3)))
+    assert kt.Robot(builder.build()).simulate(np.zeros((3, 0)), steps=5).q.shape == (3, 6, 0)
+    free = kt.Robot(builder.build(floating_base=True))
+    fall = free.center_of_mass(free.simulate(free.neutral(), steps=100, dt=1e-2, integrator="rk4").q[-1])
+    assert np.allclose(fall, [0.0, 0.0, 0.1 - 9.81 / 2], atol=1e-12)

@@ -21,7 +21,7 @@ from kinetree.logs.local_fit import DEGREE, WINDOW, differentiate, gaps
 from kinetree.motions import Trajectory
 from kinetree.output import check_output
 from kinetree.robot import Robot
-from kinetree.robot.limits import given
+from kinetree.robot.base import given_limits
 from kinetree.tables import Cells, number
 from kinetree.validation import Array
 
@@ -115,7 +115,7 @@ def made(robot: Robot, duration: float, rate: float, seed: int) -> Motion:
     moving = [body for body in bodies if len(body.v_index) == 1]
     at, k = [body.q_index[0] for body in moving], [body.v_index[0] for body in moving]
     ranges = np.array([usable_range(x.limits.lower, x.limits.upper, x.joint.span) for x in moving]).reshape(-1, 2)
-    fastest = given([body.limits.velocity for body in moving])
+    fastest = given_limits([body.limits.velocity for body in moving])
     q[:, at], v[:, k], a[:, k] = random_series(np.random.default_rng(seed), t, ranges, fastest)
     still = ", ".join(body.joint_name for body in bodies if len(body.v_index) > 1)
     how = f"made: {duration:g} s at {rate:g} Hz, seed {seed}, within {FRACTION:.0%} of the limits"
@@ -173,7 +173,7 @@ class Summary:
         self._peak_at = np.where(peak > self._peak, when[size.argmax(axis=0)], self._peak_at)
         self._peak = np.maximum(self._peak, peak)
         self._squares += np.einsum("ij,ij->j", size, size)
-        self._over += np.sum(size > given(self.robot.effort_limits), axis=0)
+        self._over += np.sum(size > given_limits(self.robot.effort_limits), axis=0)
         self.rows += len(q)
         self._low, self._high = np.minimum(self._low, q.min(axis=0)), np.maximum(self._high, q.max(axis=0))
         self._speed = np.maximum(self._speed, np.abs(block["v"]).max(axis=0))
@@ -184,7 +184,7 @@ class Summary:
 
     def forces(self) -> list[dict[str, Any]]:
         """Return the forces of every degree of freedom; its limit is infinite where there is none."""
-        rms, limits = np.sqrt(self._squares / self.rows), given(self.robot.effort_limits)
+        rms, limits = np.sqrt(self._squares / self.rows), given_limits(self.robot.effort_limits)
         columns = zip(self.robot.v_names, self._peak, self._peak_at, rms, limits, self._over.tolist(), strict=True)
         return [dict(zip(("name", "peak", "at", "rms", "limit", "samples_over"), row, strict=True)) for row in columns]
 
@@ -212,7 +212,8 @@ class Summary:
         places = [position.get(k) for k in range(robot.nv)]
         spans = [(None, None, False) if j is None else (low[j], high[j], bool(beyond[j])) for j in places]
         columns: list[Any] = [robot.v_names, *zip(*spans, strict=True)]
-        for peak, limit in ((self._speed, given(robot.velocity_limits)), (self._peak, given(robot.effort_limits))):
+        for peak, limits in ((self._speed, robot.velocity_limits), (self._peak, robot.effort_limits)):
+            limit = given_limits(limits)
             columns += [peak, limit, (peak > limit).tolist()]
         keys = ("name", "low", "high", "beyond", "peak_v", "limit_v", "fast", "peak_tau", "limit_tau", "strong")
         return [dict(zip(keys, row, strict=True)) for row in zip(*columns, strict=True)]
@@ -232,7 +233,7 @@ class Summary:
 
     def warnings(self) -> list[str]:
         """Return warnings about the motion: beyond the robot's limits, or suspicious."""
-        robot, names, fastest = self.robot, self.robot.q_names, given(self.robot.velocity_limits)
+        robot, names, fastest = self.robot, self.robot.q_names, given_limits(self.robot.velocity_limits)
         low, high, lower, upper = self._low, self._high, robot.lower_limits, robot.upper_limits
         outside = [
             f"{names[k]} ({number(low[k])} … {number(high[k])}, allowed {number(lower[k])} … {number(upper[k])})"

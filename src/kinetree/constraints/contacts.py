@@ -1,4 +1,4 @@
-"""Contacts in one step in time: what may touch, slide or stop, and its impulses after bilateral constraints have acted.
+"""Limited forces: contacts that push only and slide, friction and stops of joints, beside rows that always hold.
 
 With friction, Newton's law of restitution can add energy to a linkage: it asks for normal velocities, and what friction
 does meanwhile may be worth more than what is lost along the normals (Kane and Levinson, Dynamics, 1985). Impulses
@@ -12,281 +12,183 @@ Unilateral Constraints (2008), section 5.4.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 from kinetree.algorithms.dynamics.factorization import Factor
-from kinetree.constraints.delassus import Delassus, Eliminated
+from kinetree.constraints.delassus import Delassus
 from kinetree.constraints.inputs import ContactInputs, masked
 from kinetree.constraints.model import ConstrainedModel
-from kinetree.contacts import ForceSet, Interval, NotNegative, Problem, Solution, solve
-from kinetree.contacts.sets import StoppedFriction, largest, positive_part
-from kinetree.glossary.symbols import Vector
-from kinetree.scalars.column import Column
-from kinetree.scalars.functions import Scalar, is_zero, select, select_less, sqrt
-from kinetree.scalars.linalg import dot, minus, plus, times
+from kinetree.constraints.types import Row
+from kinetree.contacts import ForceSet, Interval, Problem, Solution, solve
+from kinetree.contacts.sets import positive_part
+from kinetree.glossary.symbols import Matrix, Vector
+from kinetree.scalars.functions import Scalar, is_zero, select_less, sqrt
+from kinetree.scalars.linalg import dot, minus, plus, times, transposed
+from kinetree.scalars.loops import map_columns, recording
 
-TOLERANCE = 1e-6
-"""Of velocities, beside the largest along a row; of the work, beside that times the largest force."""
+MANY = 36
+"""The number of rows up to which products of all with all are straight-line code."""
 
-MOST_ITERATIONS = 500.0
-
-FASTEST = 1e6
-"""Velocities (m/s, rad/s) beyond this one allow no larger residual: rounding alone would be one."""
-
-SLACK = 1.1
-"""By how much residuals may exceed the tolerance afterwards: sweeps add σ up with rounding of their own."""
-
-NEARBY = 10.0
-"""What is so many times farther from touching than the deepest has penetrated is as far as that, in moving back."""
-
-MOST_PUSHES = 50.0
-"""Iterations in which what has penetrated is moved back; the next step goes on."""
+IMMOBILE = 1e-16
+"""Of the mobility that a contact has without bilateral constraints: rows with less cannot move, but for rounding."""
 
 
-class Unilateral(NamedTuple):
-    """A set of impulses that may act in a step, and its rows, of which the last one keeps apart."""
+class Limited(NamedTuple):
+    """Rows with a limited force: those of a contact, of which the last one keeps apart, or that of a joint.
 
-    J: Sequence[Vector]
-    force_set: ForceSet
-
-    gap: Scalar | None
-    """How far it is from touching (m, rad); None where there is nothing to touch."""
-
-    restitution: Scalar
-    """The part of its speed with which it rebounds."""
+    `at` is where they are among all rows: in a step those of the mechanism, and then one for each velocity. A contact
+    has a `gap`, how far it is from touching (m), and a `restitution`, the part of its speed with which it rebounds; a
+    joint is `between` its lower and its upper stop, as far from each (m), None where there is none.
+    """
 
     at: slice
-    """Where its impulses are among all (`count`)."""
-
-    on: Scalar = 1.0
-    """1 where it may act, else 0."""
-
-    anchor: Vector | None = None
-    """How fast its anchor moves along the rows; at rest if not given."""
-
-    between: tuple[Scalar | None, Scalar | None] | None = None
-    """Of a joint, how far it is from its lower and its upper stop, None where there is none."""
+    force_set: ForceSet
+    gap: Scalar | None = None
+    restitution: Scalar = 0.0
+    between: tuple[Scalar | None, Scalar | None] = (None, None)
 
 
-def count(model: ConstrainedModel) -> int:
-    """Return how many impulses there may be: along the mechanism's rows, and in the joints."""
-    return model.nrows + model.nv
+def force_sets(
+    model: ConstrainedModel, rows: Sequence[Row], friction: Vector | None
+) -> Iterator[tuple[int, slice, ForceSet]]:
+    """Yield the constraints whose forces are limited: index, rows, and the set with the friction that is given."""
+    for k, (constraint, at) in enumerate(model.blocks):
+        mu = None if friction is None else masked(rows[at.start].on, [friction[k]])[0]
+        if (force_set := constraint.force_set(mu)) is not None:
+            yield k, at, force_set
 
 
-def contacts(
-    model: ConstrainedModel, q: Vector, given: ContactInputs, anchors: tuple[Vector, Vector, Vector] | None
-) -> Iterator[Unilateral]:
-    """Yield the constraints whose forces are limited; the rows and the gap of one that is not active are zero.
+def contacts_of_step(
+    model: ConstrainedModel, q: Vector, rows: list[Row], given: ContactInputs, dt: Scalar
+) -> Iterator[Limited]:
+    """Yield the contacts of a step, at whose end anchors have the motion of the rows; those out of reach are set off.
 
-    Of `anchors` that move there are the positions at the beginning of the step, and the velocities in its middle and at
-    its end. That of what keeps apart is the one in the middle, with which the anchor gets where it will be. What is
-    active is given as 1 or 0.
+    What keeps apart moves against the velocity of its anchor in the middle of the step, with which that gets where it
+    will be.
     """
-    for i, (constraint, at) in enumerate(model.blocks):
-        on = 1.0 if given.active is None else given.active[i]
-        force_set = constraint.force_set(None if given.friction is None else masked(on, [given.friction[i]])[0])
-        if force_set is not None:
-            rows, inside = constraint.rows(model, q, [0.0] * model.nv), constraint.inside(model, q)
-            on = on if inside is None else on * inside
-            J, (gap,) = [masked(on, row.J) for row in rows], masked(on, [constraint.gap(rows)])
-            e = constraint.rebound if given.restitution is None else given.restitution[i]
-            anchor = None
-            if anchors is not None:
-                d, middle, end = (masked(on, values[at]) for values in anchors)
-                anchor = [*end[:-1], middle[-1]]
-                if rows[-1].phi is not None:
-                    gap = gap - d[-1]
-            yield Unilateral(J, force_set, gap, e, at, on, anchor)
+    for k, at, force_set in force_sets(model, rows, given.friction):
+        constraint, normal = model.constraints[k], rows[at][-1]
+        d, d_dot, d_ddot = normal.anchor
+        middle = d_dot - 0.5 * dt * d_ddot
+        gap = constraint.gap(rows[at])
+        gap = gap if normal.phi is None else gap - (d - dt * middle)
+        inside = constraint.inside(model, q)
+        on = normal.on if inside is None else normal.on * inside
+        rows[at] = [row._replace(on=on) for row in (*rows[at][:-1], normal._replace(anchor=(d, middle, d_ddot)))]
+        e = constraint.rebound if given.restitution is None else given.restitution[k]
+        yield Limited(at, force_set, masked(on, [gap])[0], e)
 
 
-def in_joints(model: ConstrainedModel, q: Vector, dq: Vector, dt: Scalar, limited: bool) -> Iterator[Unilateral]:
-    """Yield the Coulomb friction of the joints, if it is turned on, and their stops, if they are `limited`.
+def limited_joints(model: ConstrainedModel, q: Vector, dt: Scalar, stops: bool) -> dict[int, tuple[Row, Limited]]:
+    """Return the Coulomb friction of the joints, if it is turned on, and their stops, by the index of the velocity.
 
-    At rest friction is as large as it needs to be. A joint that has both has them along one row. Of one that has stops
-    only, it is the stop that is nearer after the motion dq. Along a row all motions are lengths: angles times ℓ.
-
-    Friction comes from the last joint to the first: sweeps from the tips to the root need a third of the number.
+    A joint has both along one row, and all motions are lengths: angles times ℓ. At rest friction is as large as it
+    needs to be. From the last joint to the first: sweeps from the tips to the root need a third of the number.
     """
-    most, arm = _frictions(model), model.arms(model.turning)
-    ranges = _ranges(model, q, arm) if limited else {}
-
-    def along(k: int, x: Scalar) -> list[list[Scalar]]:
-        return [[x if j == k else 0.0 for j in range(model.nv)]]
-
-    def place(k: int) -> slice:
-        return slice(model.nrows + k, model.nrows + k + 1)
-
-    for k in sorted(most, reverse=True):
-        bound = most[k] * dt / arm[k]
-        if k in ranges:
-            near = (None if x is None else positive_part(x) / dt for x in ranges[k])
-            friction = StoppedFriction(bound, *near)
-            yield Unilateral(along(k, arm[k]), friction, None, 0.0, place(k), between=ranges[k])
-        else:
-            yield Unilateral(along(k, arm[k]), Interval(bound), None, 0.0, place(k))
-    for k, (below, above) in ranges.items():
-        if k not in most:
-            sign, gap = nearer(below, above, dq[k] * arm[k])
-            yield Unilateral(along(k, sign * arm[k]), NotNegative(), gap, 0.0, place(k))
-
-
-def nearer(below: Scalar | None, above: Scalar | None, dq: Scalar) -> tuple[Scalar, Scalar]:
-    """Return the direction away from the stop that is nearer after a motion, and how far it is before."""
-    if above is None:
-        return 1.0, below
-    if below is None:
-        return -1.0, above
-    after = below + dq, above - dq
-    return select_less(*after, 1.0, -1.0), select_less(*after, below, above)
-
-
-def _ranges(model: ConstrainedModel, q: Vector, arm: Vector) -> dict[int, tuple[Scalar | None, Scalar | None]]:
-    """Return how far joints are from their lower and upper stops (m, angles times ℓ), None where there is none."""
-    found = {}
+    friction: dict[int, Scalar] = {}
+    for body in model.bodies if model.friction.coulomb else ():
+        for k, size in zip(body.v_index, body.friction, strict=True):
+            if not is_zero(size):
+                friction[k] = friction.get(k, 0.0) + size
+    arm, ranges = model.arms(model.turning), dict[int, tuple[Scalar | None, Scalar | None]]()
     for body in model.leading:
         lower, upper = body.limits.lower, body.limits.upper
-        if body.has_one_coordinate and not (math.isinf(lower) and math.isinf(upper)):
+        if stops and body.has_one_coordinate and not (math.isinf(lower) and math.isinf(upper)):
             (k,), (i,) = body.v_index, body.q_index
             below = None if math.isinf(lower) else (q[i] - lower) * arm[k]
-            found[k] = below, None if math.isinf(upper) else (upper - q[i]) * arm[k]
+            ranges[k] = below, None if math.isinf(upper) else (upper - q[i]) * arm[k]
+    found = {}
+    for k in sorted({*friction, *ranges}, reverse=True):
+        between = ranges.get(k, (None, None))
+        near = [None if x is None else positive_part(x) / dt for x in between]
+        force_set = Interval(friction.get(k, 0.0) * dt / arm[k], *near)
+        at = slice(model.nrows + k, model.nrows + k + 1)
+        J = [arm[k] if j == k else 0.0 for j in range(model.nv)]
+        found[k] = Row(J, 0.0, None), Limited(at, force_set, between=between)
     return found
 
 
-def _frictions(model: ConstrainedModel) -> dict[int, Scalar]:
-    """Return the Coulomb friction along each velocity that has some."""
-    found: dict[int, Scalar] = {}
-    if model.friction.coulomb:
-        for body in model.bodies:
-            for k, size in zip(body.v_index, body.friction, strict=True):
-                if not is_zero(size):
-                    found[k] = found.get(k, 0.0) + size
-    return found
+class Contacts:
+    """Limited forces seen through the rows that hold whatever it takes, which give way to them: ``G = C D⁻¹ Cᵀ``.
 
-
-class FreeStep(NamedTuple):
-    """A step without contacts, in which bilateral constraints hold: from v to ``v + L⁻¹ D⁻¹ y``, by their impulses."""
-
-    factor: Factor
-    v: Column
-    y: list[Scalar]
-    bilateral: Delassus
-    impulses: list[Scalar]
-
-    def end(self, y: Vector | None = None) -> Column:
-        """Return the velocity at the end, with all joint impulses, multiplied by L⁻ᵀ, or its own."""
-        return self.v + Column(self.factor.solve_L(self.y if y is None else y, self.factor.D))
-
-
-class StepContacts:
-    """The contact problem of a step, beside the free one.
-
-    `free` is how fast rows move against their anchors without these impulses; `near`, for each row that keeps apart,
-    how fast it may come nearer in this step, 0 for others.
+    G is ``J (M⁻¹ − M⁻¹ J_bᵀ (J_b M⁻¹ J_bᵀ)⁺ J_b M⁻¹) Jᵀ``. Its diagonal is 0 where a row cannot move, so that no force
+    takes what rounding has left there for a motion: rows are compared with those of the same set. Vectors that go along
+    all rows, b and f, are those of the mechanism's order; g and force are of the limited rows, one set after the other.
     """
 
     def __init__(
-        self,
-        meeting: Sequence[Unilateral],
-        alone: FreeStep,
-        dt: Scalar,
-        settings: Mapping[str, Scalar],
-        method: str = "auto",
+        self, model: ConstrainedModel, factor: Factor, rows: Sequence[Row], limited: Sequence[Limited]
     ) -> None:
-        self.meeting, self.alone, self.dt, self.method = meeting, alone, dt, method
-        self.tolerance = settings.get("tolerance", TOLERANCE)
-        self.max_iterations = settings.get("max_iterations", MOST_ITERATIONS)
-        self.J, self.blocks = list[Vector](), list[tuple[Unilateral, slice]]()
-        for each in meeting:
-            self.blocks.append((each, slice(len(self.J), len(self.J) + len(each.J))))
-            self.J += each.J
-        self.rows = Eliminated(alone.factor, self.J, alone.bilateral, [len(each.J) for each in meeting])
-        self.anchor = [x for each in meeting for x in each.anchor or [0.0] * len(each.J)]
-        moving = zip(self.J, self.rows.CD, self.anchor, strict=True)
-        self.free = [dot(row, alone.v) + dot(push, alone.y) - x for row, push, x in moving]
-        self.near: list[Scalar] = [0.0] * len(self.J)
-        for each, rows in self.blocks:
-            if each.gap is not None:
-                self.near[rows.stop - 1] = positive_part(each.gap) / dt
+        self.rows, self.limited, self.blocks = rows, limited, list[tuple[Limited, slice]]()
+        self.on, self.J = list[Scalar](), list[Vector]()
+        self.held, nothing = list(rows), Row([0.0] * model.nv, 0.0, None, on=0.0)
+        for each in limited:
+            start = len(self.J)
+            self.on += [row.on for row in rows[each.at]]
+            self.J += [masked(row.on, row.J) for row in rows[each.at]]
+            self.blocks.append((each, slice(start, len(self.J))))
+            self.held[each.at] = [nothing] * (len(self.J) - start)
+        self.bilateral = Delassus(model, factor, self.held)
+        pushes = [factor.solve_L_transposed(row) for row in self.J]
+        self._answers = [self.bilateral.forces(self.bilateral.moved([0.0] * len(rows), y)) for y in pushes]
+        self.C = [plus(y, self.bilateral.joint_forces(f)) for y, f in zip(pushes, self._answers, strict=True)]
+        inverse = [1.0 / d for d in factor.D]
+        self.CD = [[x * d for x, d in zip(row, inverse, strict=True)] for row in self.C]
+        self.G = _products(self.CD, self.C)
+        for _, at in self.blocks:
+            whole = (dot([x * d for x, d in zip(row, inverse, strict=True)], row) for row in pushes[at])
+            least = IMMOBILE * sum(whole)
+            for i in range(at.start, at.stop):
+                self.G[i][i] = select_less(self.G[i][i], least, 0.0, self.G[i][i])
 
-    def solved(self, b: Vector, start: Vector) -> Solution:
-        """Return the impulses for which ``σ = J v⁺ + b``. How far away something is does not count in what is small."""
-        g = plus(self.free, b)
-        scale = largest([abs(x) for x in g])
-        part = largest([abs(x) for x in self.free]) / select_less(0.0, scale, scale, 1.0)
-        return solve(
-            Problem(self.rows.G, g, [each.force_set for each in self.meeting]),
-            self.method,
-            start=self.acting([x for each in self.meeting for x in start[each.at]]),
-            tolerance=self.tolerance * part,
-            max_iterations=self.max_iterations,
-        )
-
-    def arrived(self, found: Solution) -> Scalar:
-        """Return 1 where the residuals of a solution are within the tolerance, else 0."""
-        part = SLACK * self.tolerance
-        speed = largest([abs(x) for x in self.free])
-        dual = part * select_less(speed, FASTEST, speed, FASTEST)
-        size = largest([each.force_set.magnitude(found.force[rows]) for each, rows in self.blocks])
-        return select((found.dual <= dual) & (found.complementarity <= part * speed * size), 1.0, 0.0)
-
-    def rebounding(self, begin: Column, force: Vector) -> list[Scalar]:
-        """Return b where what met under these impulses, approaching with the velocity `begin`, rebounds."""
-        b = list(self.near)
-        for each, rows in self.blocks:
-            if each.gap is not None and not is_zero(each.restitution):
-                last = rows.stop - 1
-                before = dot(self.J[last], begin) - self.anchor[last]
-                b[last] = select((force[last] > 0.0) & (before < 0.0), each.restitution * before, b[last])
-        return b
-
-    def without_gain(self, met: Vector, rebound: Vector) -> list[Scalar]:
-        """Return the impulses of a rebound, less where they would add energy."""
-        met, rebound = self.acting(met), self.acting(rebound)
-        s = without_gain(self.free, met, times(self.rows.G, met), rebound, times(self.rows.G, rebound))
-        return mixed(s, met, rebound)
+    def of(self, values: Vector) -> list[Scalar]:
+        """Return the limited rows' entries out of those of all rows, 0 where they are switched off."""
+        return self.acting([x for each in self.limited for x in values[each.at]])
 
     def acting(self, force: Vector) -> list[Scalar]:
-        """Return impulses, 0 where none may act."""
-        return [x for each, rows in self.blocks for x in masked(each.on, force[rows])]
+        """Return entries of the limited rows, 0 where they are switched off."""
+        return [y for on, x in zip(self.on, force, strict=True) for y in masked(on, [x])]
 
-    def velocity(self, force: Vector) -> Column:
-        """Return the velocity after these impulses."""
-        return self.alone.end(plus(self.alone.y, self.rows.joint_forces(self.acting(force))))
+    def alone(self, b: Vector, y: Vector) -> tuple[list[Scalar], list[Scalar], list[Scalar]]:
+        """Return what happens without limited forces: forces, joint forces times L⁻ᵀ, and the limited rows' motion."""
+        held = [x for row, b_i in zip(self.held, b, strict=True) for x in masked(row.on, [b_i])]
+        along = zip(self.of(b), self.CD, self._answers, strict=True)
+        return *self.bilateral.held(b, y), [x + dot(row, y) + dot(answer, held) for x, row, answer in along]
 
-    def held_by(self, force: Vector) -> list[Scalar]:
-        """Return the impulses of the bilateral constraints beside these."""
-        return plus(self.alone.impulses, self.rows.answers(self.acting(force)))
+    def solve(self, g: Vector, start: Vector | None, R: Vector | None = None, **settings: Any) -> Solution:
+        """Return limited forces and the motion that they leave of g, from the forces `start` on."""
+        return solve(
+            Problem(self.G, g, [each.force_set for each in self.limited]).compliant(R), start=start, **settings
+        )
 
-    def placed(self, force: Vector, start: Vector) -> list[Scalar]:
-        """Return all impulses with these in their places."""
-        found = list(start)
-        for each, rows in self.blocks:
-            found[each.at] = force[rows]
-        return found
+    def together(self, force: Vector, f: Vector, y: Vector) -> tuple[list[Scalar], list[Scalar]]:
+        """Return all forces, and all joint forces times L⁻ᵀ, with these limited ones beside those `alone`."""
+        f, force = list(f), self.acting(force)
+        if force:
+            f, y = plus(f, times(transposed(self._answers), force)), self.pushed(force, y)
+        for each, at in self.blocks:
+            f[each.at] = force[at]
+        return f, list(y)
 
-    def moved_back(self, sigma: Vector) -> Column:
-        """Return by how much positions change, beside the step with this σ, so that nothing has penetrated after it."""
-        pushes: list[Scalar] = [0.0] * len(self.J)
-        apart = [*self._apart(sigma)]
-        deepest = largest([positive_part(-gap) for *_, gap in apart])
-        G = [[self.rows.G[i][j] * (a * b) for j, b, _ in apart] for i, a, _ in apart]
-        gaps = [select_less(gap, NEARBY * deepest, gap, NEARBY * deepest) for *_, gap in apart]
-        found = solve(Problem(G, gaps, [NotNegative()] * len(apart)), "pgs", max_iterations=MOST_PUSHES)
-        for (i, sign, _), push in zip(apart, found.force, strict=True):
-            pushes[i] = push * sign
-        factor = self.alone.factor
-        return Column(factor.solve_L(self.rows.joint_forces(pushes), factor.D))
+    def pushed(self, force: Vector, y: Vector) -> list[Scalar]:
+        """Return joint forces times L⁻ᵀ with those of limited forces, and of what answers these."""
+        return plus(y, times(transposed(self.C), force)) if self.C else list(y)
 
-    def _apart(self, sigma: Vector) -> Iterator[tuple[int, Scalar, Scalar]]:
-        """Yield the rows along which things keep apart, with a sign, and how far they are after the step."""
-        for each, rows in self.blocks:
-            sign, gap, moved = 1.0, each.gap, sigma[rows.stop - 1]
-            if each.between is not None:
-                sign, gap = nearer(*each.between, self.dt * moved)
-                moved = moved * sign + positive_part(gap) / self.dt
-            if gap is not None:
-                yield rows.stop - 1, sign, self.dt * positive_part(moved) + select_less(gap, 0.0, gap, 0.0)
+    def without_gain(self, g: Vector, met: Vector, rebound: Vector) -> list[Scalar]:
+        """Return the impulses of a rebound, less where they would add energy to what moves with g without any."""
+        met, rebound = self.acting(met), self.acting(rebound)
+        s = without_gain(g, met, times(self.G, met), rebound, times(self.G, rebound))
+        return mixed(s, met, rebound)
+
+
+def _products(CD: Matrix, C: Matrix) -> Matrix:
+    """Return ``C D⁻¹ Cᵀ``: by a loop over the rows where they are many."""
+    if len(C) > MANY:
+        lower = map_columns(lambda row: [dot(row, x) for x in C], CD, recording(*(x for row in CD for x in row)))
+    else:
+        lower = [[dot(row, other) for other in C[: i + 1]] for i, row in enumerate(CD)]
+    return [[lower[max(i, j)][min(i, j)] for j in range(len(lower))] for i in range(len(lower))]
 
 
 def without_gain(g: Vector, met: Vector, met_change: Vector, rebound: Vector, rebound_change: Vector) -> Scalar:

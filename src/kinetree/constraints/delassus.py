@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from kinetree.algorithms.dynamics.factorization import BranchFactor, Factor, branch_factor
-from kinetree.constraints.inputs import NONE_GIVEN, ContactInputs, each_masked, masked, row_mask
+from kinetree.constraints.inputs import masked
 from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.types import Row
 from kinetree.glossary.symbols import Matrix, Vector
@@ -15,33 +15,24 @@ from kinetree.lazy import cached_property
 from kinetree.scalars.factorization import UNROLLED, Factored
 from kinetree.scalars.functions import is_zero, select_less, sqrt
 from kinetree.scalars.linalg import dot, plus, transposed
-from kinetree.scalars.loops import map_columns, recording
 from kinetree.spatial import Scalar
 
 TERMS = 3
 """Terms of the series: what is left of the error along an eigenvector of G is (μ over its eigenvalue) to this power."""
 
-MANY = 36
-"""The number of rows up to which products of all with all are straight-line code."""
-
-IMMOBILE = 1e-16
-"""Of the mobility that a contact has without bilateral constraints: rows with less cannot move, but for rounding."""
-
 
 class Grades(NamedTuple):
-    """What μ is made of, by the arithmetic."""
+    """What μ is made of, by the arithmetic: `mu` times the mean of G's diagonal.
+
+    An entry of the diagonal may be `reach` times smaller than the mean without a smaller μ of its own. Below the part
+    `nothing` of the mean it is that of a row which says nothing: rounding. The least mean is that of rows in which each
+    velocity has the square `none` (rad², m²).
+    """
 
     mu: Scalar
-    """μ over the mean of G's diagonal."""
-
     reach: Scalar
-    """How many times smaller than the mean an entry of the diagonal may be without a smaller μ of its own."""
-
     nothing: Scalar
-    """Below this part of the mean, an entry is that of a row which says nothing: rounding."""
-
     none: Scalar
-    """The least mean, by that of rows in which each velocity has this square (rad², m²)."""
 
 
 DOUBLE, SINGLE = Grades(1e-10, 1e4, 1e-12, 1e-10), Grades(1e-5, 1e2, 1e-6, 1e-4)
@@ -51,17 +42,15 @@ class Delassus:
     """``G = B D⁻¹ Bᵀ`` with ``M = LᵀDL`` and ``B = J L⁻¹``, regularised by μ, and by μ/ℓ² where rows are moments.
 
     Rows that are zero while tracing are left out. A row that is switched off has no force, and what it was does not
-    matter: it stays in G, but nothing gives way along it (see `Graded`). `active` is 1 or 0 for each of all rows, as
-    `row_mask` gives it. `whole` is an entry of G's diagonal of a row of lengths, were all entries that J has ℓ of
-    angles and 1 of lengths, and no others in B.
+    matter: it stays in G, but nothing gives way along it (see `Graded`). `whole` is an entry of G's diagonal of a row
+    of lengths, were all entries that J has ℓ of angles and 1 of lengths, and no others in B.
     """
 
-    def __init__(
-        self, model: ConstrainedModel, factor: Factor | BranchFactor, rows: Sequence[Row], active: Vector | None = None
-    ) -> None:
-        self.factor, self.n, J = factor, len(rows), [row.J for row in rows]
-        self.kept = [i for i, row in enumerate(J) if not all(map(is_zero, row))]
-        self.active = None if active is None else [active[i] for i in self.kept]
+    def __init__(self, model: ConstrainedModel, factor: Factor | BranchFactor, rows: Sequence[Row]) -> None:
+        self.factor, self.n = factor, len(rows)
+        self.kept = [i for i, row in enumerate(rows) if not all(map(is_zero, row.J))]
+        acting = [rows[i] for i in self.kept]
+        self.on = [row.on for row in acting]
         inverse = [1.0 / d for d in factor.D]
         moved = sorted(moved_velocities(rows))
         turns, shifts = (
@@ -69,45 +58,42 @@ class Delassus:
         )
         self.whole: Scalar = turns if is_zero(turns) else turns * (model.length * model.length)
         self.whole = self.whole + shifts
-        self.squared = model.squared(rows[i].angular for i in self.kept)
+        self.squared = model.squared(row.angular for row in acting)
         self.B, self.BD = list[list[Scalar]](), list[list[Scalar]]()
-        G: Matrix = [[0.0] * len(self.kept) for _ in self.kept]
-        for i, row in enumerate(self.kept):  # a row's uses are traced next to it: compiled code holds it in registers
-            acting = J[row] if self.active is None or rows[row].finite else masked(self.active[i], J[row])
-            self.B.append(factor.solve_L_transposed(acting))
+        G: Matrix = [[0.0] * len(acting) for _ in acting]
+        for i, row in enumerate(acting):  # a row's uses are traced next to it: compiled code holds it in registers
+            self.B.append(factor.solve_L_transposed(row.J if row.finite else masked(row.on, row.J)))
             self.BD.append([b * d for b, d in zip(self.B[i], inverse, strict=True)])
             for j in range(i + 1):
                 G[i][j] = G[j][i] = dot(self.BD[i], self.B[j])
         self.G = G
 
-    @property
-    def matrix(self) -> Matrix:
-        """G of all rows."""
-        G: Matrix = [[0.0] * self.n for _ in range(self.n)]
-        for i, row in zip(self.kept, self.G, strict=True):
+    def of_all(self, part: Matrix) -> Matrix:
+        """Return a matrix of all rows from that of those which are not zero while tracing."""
+        whole: Matrix = [[0.0] * self.n for _ in range(self.n)]
+        for i, row in zip(self.kept, part, strict=True):
             for j, x in zip(self.kept, row, strict=True):
-                G[i][j] = x
-        return G
+                whole[i][j] = x
+        return whole
 
     def forces(self, b: Vector) -> list[Scalar]:
         """Return the f of minimum norm with ``G f = −b``, for all rows; 0 for those that are switched off.
 
         With ``K = (G + μ)⁻¹`` and ``P = μ K``, the proximal-point method from f = 0 on is ``−(1 + P + P² + …) K b``.
         P is small where G is not: for a μ of 1e-10 a few terms have all digits. Where G is singular P is 1, and what
-        rounding has left there, divided by μ, stays: as many times the next power of P take all of it off again.
-
-        Rows against bodies much heavier than those of others have a μ of their own, with which f is the smallest after
-        division by its root. Should all rows be nothing but rounding, f is zero but for that.
+        rounding has left there, divided by μ, stays: as many times the next power of P take all of it off again. With
+        rows that have a μ of their own f is the smallest after division by its root.
         """
-        if not self.kept:
-            return [0.0] * self.n
-        b = each_masked(self.active, [b[i] for i in self.kept])
-        term = self._regularised.solve([-x for x in b])
-        f = [0.0] * len(b)
-        for _ in range(TERMS):
-            f = [x + y for x, y in zip(f, term, strict=True)]
-            term = self._regularised.damped(term)
         whole = [0.0] * self.n
+        if not self.kept:
+            return whole
+        term = self._regularised.solve(
+            [-x for on, i in zip(self.on, self.kept, strict=True) for x in masked(on, [b[i]])]
+        )
+        f = [0.0] * len(term)
+        for _ in range(TERMS):
+            f = plus(f, term)
+            term = self._regularised.damped(term)
         for i, x, y in zip(self.kept, f, term, strict=True):
             whole[i] = x - TERMS * y
         return whole
@@ -129,6 +115,10 @@ class Delassus:
         f = self.forces(self.moved(b, y))
         return f, plus(y, self.joint_forces(f))
 
+    def motion(self, y: Vector) -> list[Scalar]:
+        """Return what joint forces, given multiplied by L⁻ᵀ, make of velocities or accelerations: ``L⁻¹ D⁻¹ y``."""
+        return self.factor.solve_L(y, self.factor.D)
+
     @cached_property
     def scales(self) -> list[Scalar]:
         """Factors of the rows of B with which all are lengths, and those against heavy bodies are like others."""
@@ -138,7 +128,7 @@ class Delassus:
 
     @cached_property
     def _regularised(self) -> Graded:
-        return Graded(self.G, self.whole, self.squared, self.active)
+        return Graded(self.G, self.whole, self.squared, self.on)
 
 
 class Graded(Factored):
@@ -150,8 +140,8 @@ class Graded(Factored):
     mean.
     """
 
-    def __init__(self, G: Matrix, whole: Scalar, squared: Vector, active: Vector | None = None) -> None:
-        own_unit = each_masked(active, [row[i] for i, row in enumerate(G)])
+    def __init__(self, G: Matrix, whole: Scalar, squared: Vector, on: Vector) -> None:
+        own_unit = [x for i, row in enumerate(G) for x in masked(on[i], [row[i]])]
         diagonal = [x * square for x, square in zip(own_unit, squared, strict=True)]
         mean = dot(diagonal, [1.0 / len(G)] * len(G))
         by = Grades(*(select_less(mean, mean + mean * DOUBLE.mu, x, y) for x, y in zip(DOUBLE, SINGLE, strict=True)))
@@ -161,10 +151,9 @@ class Graded(Factored):
         own = [select_less(tiny, x, select_less(x * by.reach, mean, x * by.reach, mean), mean) for x in diagonal]
         self.heavier = [mean / x for x in own]
         self.each = [x * (by.mu / square) for x, square in zip(own, squared, strict=True)]
-        pivots = [x + mu for x, mu in zip(own_unit, self.each, strict=True)]
-        if active is not None:
-            pivots = [select_less(0.5, on, x, math.inf) for on, x in zip(active, pivots, strict=True)]
-        A = [[pivots[i] if i == j else x for j, x in enumerate(row)] for i, row in enumerate(G)]
+        A = [list(row) for row in G]
+        for i, (x, mu) in enumerate(zip(own_unit, self.each, strict=True)):
+            A[i][i] = select_less(0.5, on[i], x + mu, math.inf)
         super().__init__(A, UNROLLED)
 
     def damped(self, b: Vector) -> list[Scalar]:
@@ -172,55 +161,11 @@ class Graded(Factored):
         return self.solve([x * mu for x, mu in zip(b, self.each, strict=True)])
 
 
-def delassus_of(
-    model: ConstrainedModel, q: Vector, rows: Sequence[Row], contacts: ContactInputs = NONE_GIVEN
-) -> Delassus:
-    """Return G of these rows, all at the configuration q; those of constraints that are not `active` are off."""
-    factor = branch_factor(model, q, moved_velocities(rows))
-    return Delassus(model, factor, rows, row_mask(model, contacts.active))
+def delassus_of(model: ConstrainedModel, q: Vector, rows: Sequence[Row]) -> Delassus:
+    """Return G of these rows, all at the configuration q."""
+    return Delassus(model, branch_factor(model, q, moved_velocities(rows)), rows)
 
 
 def moved_velocities(rows: Sequence[Row]) -> set[int]:
     """Return the indices of the velocities on which some row depends."""
     return {k for row in rows for k, x in enumerate(row.J) if not is_zero(x)}
-
-
-class Eliminated:
-    """Rows seen through bilateral constraints, which give way to their forces: rows ``C`` with ``G = C D⁻¹ Cᵀ``.
-
-    G is ``J (M⁻¹ − M⁻¹ J_bᵀ (J_b M⁻¹ J_bᵀ)⁺ J_b M⁻¹) Jᵀ``. Its diagonal is 0 where a row cannot move, so that no force
-    takes what rounding has left there for a motion: rows are compared with those of the same contact, of which `sizes`
-    has the numbers.
-    """
-
-    def __init__(self, factor: Factor, J: Sequence[Vector], bilateral: Delassus, sizes: Sequence[int]) -> None:
-        self._inverse, self._n = [1.0 / d for d in factor.D], bilateral.n
-        rows = [factor.solve_L_transposed(row) for row in J]
-        self._answers = [bilateral.forces(bilateral.moved([0.0] * bilateral.n, row)) for row in rows]
-        self.C = [plus(row, bilateral.joint_forces(f)) for row, f in zip(rows, self._answers, strict=True)]
-        self.CD = [[x * d for x, d in zip(row, self._inverse, strict=True)] for row in self.C]
-        self.G = self._products()
-        whole = [dot([x * d for x, d in zip(row, self._inverse, strict=True)], row) for row in rows]
-        start = 0
-        for size in sizes:
-            at = range(start, start := start + size)
-            least = IMMOBILE * sum(whole[i] for i in at)
-            for i in at:
-                self.G[i][i] = select_less(self.G[i][i], least, 0.0, self.G[i][i])
-
-    def _products(self) -> Matrix:
-        """Return ``C D⁻¹ Cᵀ``: by a loop over the rows where they are many."""
-        if len(self.C) > MANY:
-            like = recording(*(x for row in self.CD for x in row))
-            lower = map_columns(lambda row: [dot(row, other) for other in self.C], self.CD, like)
-        else:
-            lower = [[dot(row, other) for other in self.C[: i + 1]] for i, row in enumerate(self.CD)]
-        return [[lower[max(i, j)][min(i, j)] for j in range(len(lower))] for i in range(len(lower))]
-
-    def joint_forces(self, f: Vector) -> list[Scalar]:
-        """Return ``Cᵀ f``, which counts what the bilateral constraints answer."""
-        return [dot(column, f) for column in transposed(self.C)] if self.C else [0.0] * len(self._inverse)
-
-    def answers(self, f: Vector) -> list[Scalar]:
-        """Return the forces with which the bilateral constraints answer these."""
-        return [dot(column, f) for column in transposed(self._answers)] if self.C else [0.0] * self._n

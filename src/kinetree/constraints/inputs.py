@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from kinetree.constraints.model import ConstrainedModel
-from kinetree.constraints.types import Row
 from kinetree.contacts.solve import NUMBERS, ContactSolver, checked_solver, solver_of
 from kinetree.errors import ArgumentError
 from kinetree.glossary.symbols import Matrix, Vector
 from kinetree.groups import Group
 from kinetree.options import option, value
 from kinetree.scalars.functions import Scalar, is_zero, select, select_less
-from kinetree.scalars.linalg import dot
 
 if TYPE_CHECKING:
     ArrayLike = Any  # and in pages the scalars that they compute with
@@ -97,7 +94,7 @@ def taking(*fields: str) -> Group:
         late=tuple(name for name in LATE if name in inputs),
         options=tuple(name for name in ("solver", "stick") if name in fields),
         split=_split,
-        gather=_gathered,
+        gather=gathered,
         renamed=RENAMED,
     )
 
@@ -119,24 +116,16 @@ def _split(contacts: object) -> dict[str, Any]:
     return found if inputs.solver is None else found | inputs.solver.arguments
 
 
-def _gathered(parts: Mapping[str, Any]) -> ContactInputs:
-    """Return the value of which these are the inputs and options."""
+def gathered(parts: Mapping[str, Any]) -> ContactInputs:
+    """Return the value of which these are the inputs and options; in pages `active` is 1, 0, or NaN."""
     found = {name: x for name, x in parts.items() if name not in NUMBERS}
     if len(found) < len(parts) or "solver" in found:
         found["solver"] = solver_of(parts)
     if "stick" in found:
         found["stick"] = found["stick"] == "yes"
+    if "active" in found:
+        found["active"] = [select_less(0.5, x, 1.0, select(x <= 0.5, 0.0, x)) for x in found["active"]]
     return ContactInputs(**found)
-
-
-def mask(active: Vector | None) -> list[Scalar] | None:
-    """Return for each constraint 1 where what is given for it is above one half, else 0, NaN for NaN."""
-    return None if active is None else [select_less(0.5, x, 1.0, select(x <= 0.5, 0.0, x)) for x in active]
-
-
-def row_mask(model: ConstrainedModel, active: Vector | None) -> list[Scalar] | None:
-    """Return the same for each row."""
-    return row_values(model, mask(active))
 
 
 def masked(on: Scalar, values: Vector) -> list[Scalar]:
@@ -144,40 +133,8 @@ def masked(on: Scalar, values: Vector) -> list[Scalar]:
     return [x if is_zero(x) else select_less(0.5, on, x, on) for x in values]
 
 
-def each_masked(active: Vector | None, values: Vector) -> list[Scalar]:
-    """Return values, each masked by its own entry; as they are without a mask."""
-    if active is None:
-        return list(values)
-    return [y for on, x in zip(active, values, strict=True) for y in masked(on, [x])]
-
-
-def row_values(model: ConstrainedModel, values: Vector | None) -> list[Scalar] | None:
-    """Return for each row what is given for its constraint; None where nothing is."""
-    return None if values is None else [values[i] for i in model.constraint_of_row]
-
-
 def moved_anchors(row_motion: Matrix, dt: Scalar) -> Matrix:
     """Return the row_motion a time dt later, where anchors accelerate evenly."""
     d, d_dot, d_ddot = row_motion
     later = [x + dt * (y + (0.5 * dt) * z) for x, y, z in zip(d, d_dot, d_ddot, strict=True)]
     return [later, [y + dt * z for y, z in zip(d_dot, d_ddot, strict=True)], list(d_ddot)]
-
-
-def speeds(rows: Sequence[Row], v: Vector, row_motion: Matrix | None) -> list[Scalar]:
-    """Return ``J v − ḋ``, the velocity along each row against its anchor."""
-    found = [dot(row.J, v) for row in rows]
-    return found if row_motion is None else [x - y for x, y in zip(found, row_motion[1], strict=True)]
-
-
-def motions(rows: Sequence[Row], v: Vector, omega: Scalar, row_motion: Matrix | None) -> list[Scalar]:
-    """Return ``γ − d̈ + 2ω (J v − ḋ) + ω² (φ − d)``, which the accelerations along the rows cancel."""
-    found = []
-    for row, d, d_dot, d_ddot in zip(rows, *kept(rows, row_motion), strict=True):
-        position = 0.0 if row.phi is None else (row.phi - d) * omega
-        found.append(row.gamma - d_ddot + ((dot(row.J, v) - d_dot) * 2.0 + position) * omega)
-    return found
-
-
-def kept(rows: Sequence[Row], row_motion: Matrix | None) -> Matrix:
-    """Return positions d, velocities and accelerations that the rows keep: zero where no anchor moves."""
-    return [[0.0] * len(rows)] * 3 if row_motion is None else row_motion

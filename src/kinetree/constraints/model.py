@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,12 +12,15 @@ from numpy.typing import NDArray
 from kinetree.algorithms.kinematics.manifold import integrate, reach, turning
 from kinetree.algorithms.table import table_of
 from kinetree.constraints.types import Constraint, Row
-from kinetree.constraints.types.slot import ContactSlot
+from kinetree.constraints.types.contact import ContactSlot
 from kinetree.errors import ModelError, listed
 from kinetree.glossary.symbols import Vector
 from kinetree.lazy import cached_property
 from kinetree.model import Model
 from kinetree.spatial import Scalar
+
+if TYPE_CHECKING:
+    from kinetree.constraints.inputs import ContactInputs
 
 Array = NDArray[Any]
 
@@ -112,8 +115,8 @@ class ConstrainedModel(Model):
         constraints = (c.given(next(rest)) if isinstance(c, ContactSlot) else c for c in self.constraints)
         return replace(self, constraints=tuple(constraints))
 
-    def constraint_rows(self, q: Vector, v: Vector | None = None) -> list[Row]:
-        """Return the rows of all constraints; v is zero if not given."""
+    def constraint_rows(self, q: Vector, v: Vector | None = None, contacts: ContactInputs | None = None) -> list[Row]:
+        """Return the rows of all constraints, with what is given for them; v is zero if not given."""
         v, found = [0.0] * self.nv if v is None else v, list[Row]()
         for constraint in self.constraints:
             rows = list(constraint.rows(self, q, v))
@@ -123,6 +126,11 @@ class ConstrainedModel(Model):
                     f"{constraint.size}, and nv = {self.nv}"
                 )
             found += rows
+        if contacts is not None and contacts.active is not None:
+            on = (contacts.active[i] for i in self.constraint_of_row)
+            found = [row._replace(on=acts) for row, acts in zip(found, on, strict=True)]
+        if contacts is not None and contacts.row_motion is not None:
+            found = [row._replace(anchor=d) for row, *d in zip(found, *contacts.row_motion, strict=True)]
         return found
 
     @property
@@ -205,15 +213,6 @@ class ConstrainedModel(Model):
         return super().describe(symbol)
 
 
-class Place(NamedTuple):
-    """A configuration, the Jacobian of all constraints there as between angles, its rank, and whether they hold."""
-
-    q: list[Scalar]
-    J: Array
-    rank: int
-    is_closed: bool
-
-
 class Reference:
     """What the constraints of a model say at configurations in which they hold, and which have no pattern.
 
@@ -226,20 +225,17 @@ class Reference:
 
     def __init__(self, model: ConstrainedModel) -> None:
         self.model, rng = model, np.random.default_rng(0)
-        neutral = [0.0] * model.nq
-        for body in model.leading:
-            for k, x in zip(body.q_index, body.joint.neutral(), strict=True):
-                neutral[k] = x
-        first = _place(model, neutral)
-        found, unit = [first], np.array(model.units(model.turning), dtype=float)
+        unit = np.array(model.units(model.turning), dtype=float)
+        first = _place(model, [x for body in model.leading for x in body.joint.neutral()])
+        q, closes, _, J = first
+        found = [first]
         for _ in range(MOVES):
             move = 0.3 * rng.normal(size=model.nv)
-            if first.is_closed:
-                move -= np.linalg.pinv(first.J, rcond=RANK) @ (first.J @ move)
-            beside = integrate(model, first.q, (unit * move).tolist())
-            found.insert(0, _place(model, beside, closed=first.is_closed))
-        self.is_closed, self.rank = max((place.is_closed, place.rank) for place in found)
-        self.near = [x.J for x in found if (x.is_closed, x.rank) == (self.is_closed, self.rank)]
+            if closes:
+                move -= np.linalg.pinv(J, rcond=RANK) @ (J @ move)
+            found.insert(0, _place(model, integrate(model, q, (unit * move).tolist()), closes))
+        self.is_closed, self.rank = best = max(place[1:3] for place in found)
+        self.near = [place[3] for place in found if place[1:3] == best]
 
     @property
     def mobility(self) -> int:
@@ -269,14 +265,14 @@ def rank(A: Array, beside: Array) -> int:
     return int((s > max(RANK * most, ROUNDING)).sum())
 
 
-def _place(model: ConstrainedModel, q: list[Scalar], *, closed: bool = True) -> Place:
-    """Return a place at this configuration, or near it where the constraints hold."""
+def _place(model: ConstrainedModel, q: list[Scalar], closes: bool = True) -> tuple[list[Scalar], bool, int, Array]:
+    """Return a configuration, if it `closes` one where the constraints hold, whether they do, and J with its rank."""
     is_closed = False
-    if closed:
+    if closes:
         q, converged, *_ = table_of(model)["assemble"].function(model, q)
         is_closed = bool(converged > 0.5)
     J = model.jacobian_of_angles(q)
-    return Place(q, J, rank(J, J), is_closed) if np.isfinite(J).all() else Place(q, np.zeros_like(J), 0, False)
+    return (q, is_closed, rank(J, J), J) if np.isfinite(J).all() else (q, False, 0, np.zeros_like(J))
 
 
 def pivots(A: Array, rank: int) -> list[int]:

@@ -1,9 +1,9 @@
 """The contact problem: forces within friction cones, limits and boxes, and the motions that they leave."""
 
 from kinetree.contacts.admm import Balance, distribute
-from kinetree.contacts.problem import Problem, Residuals, residuals
-from kinetree.contacts.sets import ForceSet, FrictionCone, Interval, NotNegative, PressedCone, SlidingCone
-from kinetree.contacts.solve import METHODS, Solution, solve
+from kinetree.contacts.problem import Problem
+from kinetree.contacts.sets import PUSHES, ForceSet, FrictionCone, Interval, PressedCone, SlidingCone
+from kinetree.contacts.solve import SOLVERS, Solution, solve
 
-__all__ = ["METHODS", "Balance", "ForceSet", "FrictionCone", "Interval", "NotNegative", "PressedCone", "Problem"]
-__all__ += ["Residuals", "SlidingCone", "Solution", "distribute", "residuals", "solve"]
+__all__ = ["PUSHES", "SOLVERS", "Balance", "ForceSet", "FrictionCone", "Interval", "PressedCone", "Problem"]
+__all__ += ["SlidingCone", "Solution", "distribute", "solve"]

@@ -1,10 +1,8 @@
-"""The alternating direction method of multipliers (ADMM), for the contact problem and for inverse dynamics.
-
-The latter is the best distribution of forces over contacts that balance a given motion.
-"""
+"""The alternating direction method of multipliers: contact problems, and forces of least cost in inverse dynamics."""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -12,7 +10,7 @@ from kinetree.contacts.problem import MOST, Problem, State, not_converged
 from kinetree.contacts.sets import ForceSet, or_nan, within
 from kinetree.scalars.factorization import Factored
 from kinetree.scalars.functions import Scalar, larger, or_one, select, select_less, smaller, sqrt
-from kinetree.scalars.linalg import Matrix, Vector, dot, minus, plus, times, transposed
+from kinetree.scalars.linalg import Matrix, Vector, dot, minus, times, transposed
 from kinetree.scalars.loops import recording, repeat
 
 PROXIMAL = 1e-6
@@ -132,10 +130,7 @@ def within_factor(primal: Scalar, moved: Scalar, factor: Scalar) -> Scalar:
 
 def largest_size(values: Vector) -> Scalar:
     """Return the largest of the sizes of numbers."""
-    found: Scalar = 0.0
-    for x in values:
-        found = larger(abs(x), found)
-    return found
+    return functools.reduce(lambda found, x: larger(abs(x), found), values, 0.0)
 
 
 EXACT = 1e3
@@ -161,29 +156,21 @@ class Balance(NamedTuple):
     torque_weight: Scalar
     bounds: Vector | None
 
-    def project(self, x: Vector) -> list[Scalar]:
-        """Return the nearest forces in their sets."""
-        y = list(x)
+    def project(self, u: Vector) -> list[Scalar]:
+        """Return what is nearest to forces of the sets and then, of joints with bounds, to ``D f``, within these."""
+        y = list[Scalar]()
         for each, rows in self.sets:
-            for i, value in zip(rows, each.project([x[i] for i in rows]), strict=True):
-                y[i] = value
-        return y
-
-    def limited(self, tau: Vector) -> list[Scalar]:
-        """Return the nearest joint forces within the bounds."""
-        return (
-            list(tau) if self.bounds is None else [within(x, or_nan(b)) for x, b in zip(tau, self.bounds, strict=True)]
-        )
+            y += each.project(u[len(y) : len(y) + len(rows)])
+        bounded = zip(u[len(y) :], self.d, self.bounds or (), strict=False)
+        return y + [d - within(d - x, or_nan(b)) for x, d, b in bounded]
 
 
 class _Balancing(NamedTuple):
-    """Forces in their sets, their multipliers, those of τ and of the equations; residuals, ρ, a count and a flag."""
+    """Forces within sets, what is limited within its bounds, its multipliers, residuals, ρ, a count and a flag."""
 
+    f: list[Scalar]
     y: list[Scalar]
-    tau: list[Scalar]
     z: list[Scalar]
-    z_tau: list[Scalar]
-    z_equal: list[Scalar]
     primal: Scalar
     moved: Scalar
     rho: Scalar
@@ -196,7 +183,8 @@ def distribute(problem: Balance, tolerance: Scalar, most: Scalar) -> tuple[list[
 
     By the alternating direction method of multipliers: x balances the motion at the least cost, y is in the sets. It
     ends when they differ by at most `tolerance` times the largest of c and d, and move by no more. Where no forces in
-    the sets balance it, y goes to those that are nearest to some that do.
+    the sets balance it, y goes to those that are nearest to some that do. What is limited is ``A x``: forces of sets,
+    joint forces that have bounds, and the equations, which have more weight.
 
     References: Boyd et al., Distributed optimization and statistical learning via ADMM (2011); Stellato et al., OSQP
     (2020), for the equations as stiff bounds; Bauschke and Moursi, On the Douglas–Rachford algorithm (2017), for what
@@ -205,85 +193,58 @@ def distribute(problem: Balance, tolerance: Scalar, most: Scalar) -> tuple[list[
     m = len(problem.weights)
     if not m:
         return [], 0.0
-    in_sets = {i for _, rows in problem.sets for i in rows}
-    squares_E, squares_D = _gram(problem.E, m), _gram(problem.D, m)
+    limited = [i for _, rows in problem.sets for i in rows]
+    A: list[Vector] = [[float(i == j) for j in range(m)] for i in limited]
+    A += [] if problem.bounds is None else problem.D
+    size = len(A)
+    A += problem.E
+    columns, of_torques, of_equations = (
+        transposed(rows) if rows else [[] for _ in range(m)] for rows in (A, problem.D, problem.E)
+    )
+    squares = [[[dot(x, y) for y in each[: i + 1]] for i, x in enumerate(each)] for each in (of_torques, of_equations)]
+    pull = [problem.torque_weight * dot(column, problem.d) for column in of_torques]
     mean = or_one(dot(problem.weights, [1.0 / m] * m))
     least = tolerance * largest_size([*problem.c, *problem.d])
-    boxed = float(problem.bounds is not None)
     like = recording(*problem.weights, *problem.c, *problem.d, problem.torque_weight)
 
     def some(s: _Balancing) -> _Balancing:
-        rho = s.rho
-        on_tau, on_E = problem.torque_weight + rho * boxed, rho * EXACT
+        rho, per_rho, end = s.rho, 1.0 / s.rho, smaller(s.count + ROUND, most)
+        stiff = [rho] * size + [rho * EXACT] * len(problem.E)
+        on_torques = problem.torque_weight + (0.0 if problem.bounds is None else rho)
         K = [
-            [on_tau * a + on_E * b for a, b in zip(*rows, strict=True)]
-            for rows in zip(squares_D, squares_E, strict=True)
+            [on_torques * x + (rho * EXACT) * y for x, y in zip(*row, strict=True)]
+            for row in zip(*squares, strict=True)
         ]
-        for i in range(m):
-            K[i][i] = K[i][i] + problem.weights[i] + (rho if i in in_sets else 0.0)
-        factors, end = Factored(K, BLOCK), smaller(s.count + ROUND, most)
+        for i, weight in enumerate(problem.weights):
+            K[i][i] = K[i][i] + weight + (rho if i in limited else 0.0)
+        factors = Factored([[K[max(i, j)][min(i, j)] for j in range(m)] for i in range(m)], BLOCK)
 
         def once(s: _Balancing) -> _Balancing:
-            return _balancing(problem, in_sets, factors, s, rho, least, mean)
+            goal = [r * y - z for r, y, z in zip(stiff, (*s.y, *problem.c), s.z, strict=True)]
+            x = factors.solve([a + dot(column, goal) for a, column in zip(pull, columns, strict=True)])
+            u = times(A, x)
+            y = problem.project([a + z * per_rho for a, z in zip(u[:size], s.z, strict=False)])
+            apart = minus(u, [*y, *problem.c])
+            f = _placed(x, limited, y)
+            moved = largest_size(minus(f, s.f))
+            primal, z = largest_size(apart), [z + r * a for r, z, a in zip(stiff, s.z, apart, strict=True)]
+            still = select(primal <= least, select(moved * (1.0 + rho / mean) <= least, 0.0, 1.0), 1.0)
+            going = select(moved >= 0.0, still, 0.0)  # not for NaN
+            return _Balancing(f, y, z, primal, moved, rho, s.count + 1.0, going)
 
         s = repeat(once, s, until=lambda s: s.going * (end - s.count) < 0.5, most=ROUND, like=like)
-        revised = rho * within_factor(s.primal, s.moved, FACTOR)
-        revised = larger(revised, mean * (1.0 / RANGE))
+        revised = larger(rho * within_factor(s.primal, s.moved, FACTOR), mean * (1.0 / RANGE))
         return s._replace(rho=smaller(mean * RANGE, revised))
 
-    nothing = [0.0] * m
-    n, p = len(problem.d), len(problem.c)
-    first = _Balancing(
-        problem.project(nothing), problem.limited(problem.d), nothing, [0.0] * n, [0.0] * p, 0.0, 0.0, mean, 0.0, 1.0
-    )
+    y = problem.project([0.0] * size)
+    first = _Balancing(_placed([0.0] * m, limited, y), y, [0.0] * len(A), 0.0, 0.0, mean, 0.0, 1.0)
     s = repeat(some, first, until=lambda s: s.going * (most - s.count) < 0.5, most=MOST, like=like)
-    return s.y, s.count
+    return s.f, s.count
 
 
-def _balancing(
-    problem: Balance, in_sets: set[int], factors: Factored, s: _Balancing, rho: Scalar, least: Scalar, mean: Scalar
-) -> _Balancing:
-    """Return the next iterate."""
-    E, D, on_E = problem.E, problem.D, rho * EXACT
-    r = [rho * y - z if i in in_sets else 0.0 for i, (y, z) in enumerate(zip(s.y, s.z, strict=True))]
-    pull = [problem.torque_weight * d for d in problem.d]
-    if problem.bounds is not None:
-        pull = [a + rho * (d - t) + z for a, d, t, z in zip(pull, problem.d, s.tau, s.z_tau, strict=True)]
-    r = _plus_back(r, D, pull)
-    x = factors.solve(_plus_back(r, E, [on_E * c + z for c, z in zip(problem.c, s.z_equal, strict=True)]))
-    open_, wanted = minus(problem.c, times(E, x)), minus(problem.d, times(D, x))
-    per_rho = 1.0 / rho
-    y = problem.project([a + z * per_rho for a, z in zip(x, s.z, strict=True)])
-    apart = [a - b if i in in_sets else 0.0 for i, (a, b) in enumerate(zip(x, y, strict=True))]
-    y = [b if i in in_sets else a for i, (a, b) in enumerate(zip(x, y, strict=True))]
-    tau, beyond = wanted, [0.0] * len(wanted)
-    if problem.bounds is not None:
-        tau = problem.limited([a + z * per_rho for a, z in zip(wanted, s.z_tau, strict=True)])
-        beyond = minus(wanted, tau)
-    moved = largest_size(minus(y, s.y))
-    primal = largest_size([*apart, *beyond, *open_])
-    still = select(primal <= least, select(moved * (1.0 + rho / mean) <= least, 0.0, 1.0), 1.0)
-    return _Balancing(
-        y,
-        tau,
-        [z + rho * a for z, a in zip(s.z, apart, strict=True)],
-        [z + rho * a for z, a in zip(s.z_tau, beyond, strict=True)],
-        [z + on_E * a for z, a in zip(s.z_equal, open_, strict=True)],
-        primal,
-        moved,
-        rho,
-        s.count + 1.0,
-        select(moved >= 0.0, still, 0.0),  # not for NaN
-    )
-
-
-def _gram(A: Matrix, m: int) -> list[list[Scalar]]:
-    """Return ``AᵀA`` of a matrix of m columns."""
-    columns = transposed(A) if A else [[]] * m
-    lower = [[dot(x, y) for y in columns[: i + 1]] for i, x in enumerate(columns)]
-    return [[lower[max(i, j)][min(i, j)] for j in range(m)] for i in range(m)]
-
-
-def _plus_back(b: Vector, A: Matrix, y: Vector) -> list[Scalar]:
-    """Return ``b + Aᵀ y``, of a matrix that may have no rows."""
-    return plus(b, times(transposed(A), y)) if A else list(b)
+def _placed(x: Vector, rows: Sequence[int], values: Vector) -> list[Scalar]:
+    """Return x with the first values in these rows."""
+    found = list(x)
+    for i, value in zip(rows, values, strict=False):
+        found[i] = value
+    return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from kinetree.contacts.sets import ForceSet, in_pairs, largest
+from kinetree.contacts.sets import ForceSet, in_pairs
 from kinetree.scalars.functions import Scalar, is_zero, select, select_less
 from kinetree.scalars.linalg import Matrix, Vector, dot
 from kinetree.scalars.loops import map_columns, recording, repeat
@@ -15,16 +15,14 @@ UNROLLED = 24
 
 
 class Problem(NamedTuple):
-    """Forces λ in their sets, and the motion ``σ = (G + R) λ + g`` that they leave: velocities or accelerations.
+    """Forces λ in their sets, and the motion ``σ = G λ + g`` that they leave: velocities or accelerations.
 
-    G is the Delassus matrix, g the motion without these forces, and R their compliance: rigid if not given. The sets
-    are in the order of their rows.
+    G is the Delassus matrix, g the motion without these forces. The sets are in the order of their rows.
     """
 
     G: Matrix
     g: Vector
     sets: Sequence[ForceSet]
-    R: Vector | None = None
 
     @property
     def blocks(self) -> Iterator[tuple[ForceSet, slice]]:
@@ -34,23 +32,20 @@ class Problem(NamedTuple):
             yield each, slice(start, start + each.size)
             start += each.size
 
-    def prepared(self) -> Problem:
-        """Return the same problem without R; rows on which no force acts have no motion either."""
-        R = [0.0] * len(self.g) if self.R is None else self.R
-        G = [[x + R[i] if i == j else x for j, x in enumerate(row)] for i, row in enumerate(self.G)]
-        g = [0.0 if is_zero(G[i][i]) else select_less(0.0, G[i][i], x, 0.0) for i, x in enumerate(self.g)]
-        return Problem(G, g, self.sets)
+    def compliant(self, R: Vector | None) -> Problem:
+        """Return the problem of forces that give way, by R each: rigid if not given."""
+        if R is None:
+            return self
+        return self._replace(G=[[x + R[i] if i == j else x for j, x in enumerate(row)] for i, row in enumerate(self.G)])
 
     def motion(self, force: Vector) -> list[Scalar]:
         """Return σ: by a loop over the rows where they are many."""
-        n = len(self.g)
-        R = [0.0] * n if self.R is None else self.R
-        if n <= UNROLLED:
-            return [dot(row, force) + r * f + x for row, r, f, x in zip(self.G, R, force, self.g, strict=True)]
+        if len(self.g) <= UNROLLED:
+            return [dot(row, force) + x for row, x in zip(self.G, self.g, strict=True)]
         if all(map(is_zero, force)):
             return list(self.g)
-        rows = [[*row, r, f, x] for row, r, f, x in zip(self.G, R, force, self.g, strict=True)]
-        return [x for (x,) in map_columns(lambda row: [_motion(row, force)], rows, recording(*force))]
+        rows = [[x, *row] for row, x in zip(self.G, self.g, strict=True)]
+        return [x for (x,) in map_columns(lambda row: [dot(row[1:], force) + row[0]], rows, recording(*force))]
 
     def shift(self, sigma: Vector) -> list[Scalar]:
         """Return the shift that the laws of the sets add to σ."""
@@ -63,31 +58,6 @@ class Problem(NamedTuple):
     def nearest(self, x: Vector, per_penalty: Scalar) -> list[Scalar]:
         """Return the forces whose laws hold for ``σ + shift = (λ − x) / per_penalty``."""
         return [y for each, at in self.blocks for y in each.nearest(x[at], per_penalty)]
-
-
-def _motion(row: Vector, force: Vector) -> Scalar:
-    """Return an entry of σ by a row of G, and beside it those of R, the force and g."""
-    *row, r, f, x = row
-    return dot(row, force) + r * f + x
-
-
-class Residuals(NamedTuple):
-    """How far forces are from a solution: the largest over the sets of each."""
-
-    primal: Scalar
-    """By how much a force is outside its set (the unit of λ)."""
-
-    dual: Scalar
-    """How fast something goes where nothing may (the unit of σ)."""
-
-    complementarity: Scalar
-    """``λ · (σ + shift)``: the force on what separates, and what friction does not take of a sliding contact."""
-
-
-def residuals(problem: Problem, force: Vector, sigma: Vector) -> Residuals:
-    """Return the residuals of forces and the motion that they leave."""
-    found = [each.residuals(force[at], sigma[at]) for each, at in problem.blocks]
-    return Residuals(*(largest(values) for values in zip(*found, strict=True)))
 
 
 def not_converged(problem: Problem, force: Vector, sigma: Vector, least: Scalar) -> Scalar:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from kinetree.scalars.functions import Scalar, copysign, select, select_less, sqrt
+from kinetree.scalars.functions import Scalar, copysign, is_zero, select, select_less, sqrt
 from kinetree.scalars.linalg import Matrix, Vector, dot
 
 TINY = 1e-37
@@ -50,20 +51,28 @@ class ForceSet(ABC):
         new = self.nearest([f - s * step for f, s, step in zip(force, sigma, steps, strict=True)], steps[0])
         return [a - b for a, b in zip(new, force, strict=True)]
 
-    @abstractmethod
     def residuals(self, force: Vector, sigma: Vector) -> tuple[Scalar, Scalar, Scalar]:
         """Return how far the force is outside K, σ outside what the law allows, and the work that should be zero."""
+        return self.outside(force), positive_part(self.approach(sigma)), self.work(force, sigma)
+
+    @abstractmethod
+    def outside(self, force: Vector) -> Scalar:
+        """Return how far the force is outside K."""
 
     @abstractmethod
     def approach(self, sigma: Vector) -> Scalar:
-        """Return how fast something goes where nothing may; or a number below zero."""
+        """Return how far σ is beyond what the law allows, below zero where it is within."""
+
+    @abstractmethod
+    def work(self, force: Vector, sigma: Vector) -> Scalar:
+        """Return the size of the work ``λ · (σ + shift)`` of a force in K, which should be zero."""
 
     def excess(self, force: Vector, sigma: Vector, limit: Scalar) -> Scalar:
         """Return a number above zero where the work that should be zero is more than `limit`.
 
         The force is in K, and what `approach` returns is known to be small enough.
         """
-        return self.residuals(force, sigma)[2] - limit
+        return self.work(force, sigma) - limit
 
     def in_units(self, unit: Scalar) -> ForceSet:
         """Return the set of forces ``λ / unit``: K itself, where it is a cone."""
@@ -119,10 +128,11 @@ class FrictionCone(ForceSet):
         factor = into_disk(x, self.mu * normal)
         return [a * factor - b for a, b in zip(x, force[:2], strict=True)]
 
-    def residuals(self, force: Vector, sigma: Vector) -> tuple[Scalar, Scalar, Scalar]:
-        x, y, n = force
-        work = x * sigma[0] + y * sigma[1] + n * self.shift(sigma)[2]
-        return larger(self.outside(force), positive_part(-n)), positive_part(-sigma[2]), abs(work + n * sigma[2])
+    def outside(self, force: Vector) -> Scalar:
+        return larger(self.outside_disk(force), positive_part(-force[2]))
+
+    def work(self, force: Vector, sigma: Vector) -> Scalar:
+        return abs(force[0] * sigma[0] + force[1] * sigma[1] + force[2] * self.shift(sigma)[2] + force[2] * sigma[2])
 
     def approach(self, sigma: Vector) -> Scalar:
         return -sigma[2]
@@ -135,7 +145,7 @@ class FrictionCone(ForceSet):
         friction, rest = self.mu * force[2], limit - dot(force, sigma)
         return friction * friction * dot(sigma[:2], sigma[:2]) - rest * abs(rest)
 
-    def outside(self, force: Vector) -> Scalar:
+    def outside_disk(self, force: Vector) -> Scalar:
         """Return how far the force along the plane is outside its disk."""
         return positive_part(sqrt(force[0] * force[0] + force[1] * force[1]) - self.mu * force[2])
 
@@ -183,10 +193,10 @@ class SlidingCone(FrictionCone):
         sliding = [a - b for a, b in zip(self._against(normal), force[:2], strict=True)]
         return self._chosen(sliding, super().change_along(force, x, normal))
 
-    def outside(self, force: Vector) -> Scalar:
+    def outside_disk(self, force: Vector) -> Scalar:
         """Return how far the force along the plane is from the friction of what slides, or outside its disk."""
         apart = [a - b for a, b in zip(force[:2], self._against(force[2]), strict=True)]
-        return self._chosen([sqrt(dot(apart, apart))], [super().outside(force)])[0]
+        return self._chosen([sqrt(dot(apart, apart))], [super().outside_disk(force)])[0]
 
     def excess(self, force: Vector, sigma: Vector, limit: Scalar) -> Scalar:
         return ForceSet.excess(self, force, sigma, limit)
@@ -199,104 +209,67 @@ class SlidingCone(FrictionCone):
 
 
 @dataclass(frozen=True)
-class NotNegative(ForceSet):
-    """A force that only pushes, such as that of a joint's limit: ``0 ≤ λ ⟂ σ ≥ 0``."""
-
-    size = 1
-
-    def project(self, x: Vector) -> list[Scalar]:
-        return [positive_part(x[0])]
-
-    def residuals(self, force: Vector, sigma: Vector) -> tuple[Scalar, Scalar, Scalar]:
-        return positive_part(-force[0]), positive_part(-sigma[0]), abs(force[0] * sigma[0])
-
-    def approach(self, sigma: Vector) -> Scalar:
-        return -sigma[0]
-
-    def magnitude(self, force: Vector) -> Scalar:
-        return force[0]
-
-
-@dataclass(frozen=True)
 class Interval(ForceSet):
-    """A force of a limited size against the motion, such as a joint's friction: ``|λ| ≤ b``, −b where σ > 0."""
+    """A force along one row: friction of a limited size against the motion, and the forces of two stops.
+
+    ``λ = φ + ψ``: the friction φ, ``|φ| ≤ b``, is −b where σ > 0, b where σ < 0; ψ ≥ 0 only where ``σ = −below``, and
+    ψ ≤ 0 only where ``σ = above``, which are how fast it may go to the stops, 0 or more, None where there is none. With
+    stops λ is not a projection, but the nearest point of a convex function: how far they are, ``b |σ|`` between them.
+    """
 
     b: Scalar
+    below: Scalar | None = None
+    above: Scalar | None = None
 
     size = 1
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "b", or_nan(self.b))
+        given, good = {name: x for name, x in vars(self).items() if x is not None}, 1.0
+        for x in given.values():
+            good = select(x >= 0.0, good, math.nan)
+        for name, x in given.items():
+            object.__setattr__(self, name, x * good)
 
     def project(self, x: Vector) -> list[Scalar]:
-        return [within(x[0], self.b)]
+        return self.nearest(x, 0.0)
 
-    def in_units(self, unit: Scalar) -> Interval:
-        return Interval(self.b / unit)
+    def nearest(self, x: Vector, per_penalty: Scalar) -> list[Scalar]:
+        found = self._friction(x[0])
+        if self.below is not None:
+            least = x[0] - self.below * per_penalty
+            found = select(least <= found, found, least)
+        if self.above is not None:
+            most = x[0] + self.above * per_penalty
+            found = select(found <= most, found, most)
+        return [found]
 
-    def residuals(self, force: Vector, sigma: Vector) -> tuple[Scalar, Scalar, Scalar]:
-        return positive_part(abs(force[0]) - self.b), 0.0, abs(force[0] * sigma[0] + self.b * abs(sigma[0]))
+    def outside(self, force: Vector) -> Scalar:
+        return abs(force[0] - self.project(force)[0])
 
     def approach(self, sigma: Vector) -> Scalar:
-        return 0.0
+        beyond = [] if self.below is None else [-self.below - sigma[0]]
+        beyond += [] if self.above is None else [sigma[0] - self.above]
+        return functools.reduce(larger, beyond) if beyond else 0.0
+
+    def work(self, force: Vector, sigma: Vector) -> Scalar:
+        """Return that of friction, and that of the stops."""
+        friction, s = self._friction(force[0]), sigma[0]
+        work = abs(friction * s + self.b * abs(s))
+        if self.below is not None:
+            work = work + positive_part(force[0] - friction) * abs(s + self.below)
+        if self.above is not None:
+            work = work + positive_part(friction - force[0]) * abs(self.above - s)
+        return work
 
     def magnitude(self, force: Vector) -> Scalar:
         return abs(force[0])
 
-
-@dataclass(frozen=True)
-class StoppedFriction(Interval):
-    """Friction of a limited size and two stops, of one joint: both along one row, which is half as many.
-
-    ``λ = φ + ψ``: the friction φ as in an `Interval`, and ψ ≥ 0 only where ``σ = −below``, ψ ≤ 0 only where
-    ``σ = above``, which are how fast the joint may go to its stops, 0 or more, None where there is none. So λ is not a
-    projection, but the nearest point of a convex function, which is how far the stops are: ``b |σ|`` between them.
-    """
-
-    below: Scalar | None
-    above: Scalar | None
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for stop in (self.below, self.above):
-            if stop is not None:
-                object.__setattr__(self, "b", select(stop >= 0.0, self.b, math.nan))
-
-    def project(self, x: Vector) -> list[Scalar]:
-        """Return x: what is beyond friction may be that of a stop."""
-        return list(x)
-
-    def nearest(self, x: Vector, per_penalty: Scalar) -> list[Scalar]:
-        found = within(x[0], self.b)
-        if self.below is not None:
-            least = x[0] - self.below * per_penalty
-            found = select_less(found, least, least, found)
-        if self.above is not None:
-            most = x[0] + self.above * per_penalty
-            found = select_less(most, found, most, found)
-        return [found]
-
-    def residuals(self, force: Vector, sigma: Vector) -> tuple[Scalar, Scalar, Scalar]:
-        """Return 0, how fast it goes beyond a stop, and the work that should be zero of friction and stops."""
-        friction, s = within(force[0], self.b), sigma[0]
-        stop = force[0] - friction
-        work = abs(friction * s + self.b * abs(s))
-        below, above = positive_part(stop), positive_part(-stop)
-        work = work + (below * abs(s + self.below) if self.below is not None else below)
-        work = work + (above * abs(self.above - s) if self.above is not None else above)
-        return 0.0, self.approach(sigma), work
-
-    def approach(self, sigma: Vector) -> Scalar:
-        beyond: Scalar = 0.0
-        if self.below is not None:
-            beyond = larger(beyond, -self.below - sigma[0])
-        if self.above is not None:
-            beyond = larger(beyond, sigma[0] - self.above)
-        return beyond
-
-    def in_units(self, unit: Scalar) -> StoppedFriction:
+    def in_units(self, unit: Scalar) -> Interval:
         below, above = (None if x is None else x * unit for x in (self.below, self.above))
-        return StoppedFriction(self.b / unit, below, above)
+        return Interval(self.b * (1.0 / unit), below, above)
+
+    def _friction(self, x: Scalar) -> Scalar:
+        return 0.0 if is_zero(self.b) else within(x, self.b)
 
 
 def inverse(x: Scalar) -> Scalar:
@@ -346,3 +319,7 @@ def in_pairs(larger: Callable[[Scalar, Scalar], Scalar], values: Sequence[Scalar
     while len(found) > 1:
         found = [larger(*found[k : k + 2]) if k + 1 < len(found) else found[k] for k in range(0, len(found), 2)]
     return found[0]
+
+
+PUSHES = Interval(0.0, below=0.0)
+"""A force that only pushes: ``0 ≤ λ ⟂ σ ≥ 0``."""

@@ -7,20 +7,17 @@ from numbers import Complex
 from typing import Any, ClassVar, NamedTuple
 
 from kinetree.contacts.admm import admm
-from kinetree.contacts.problem import MOST, UNROLLED, Problem, State, gauss_seidel, residuals
+from kinetree.contacts.problem import MOST, UNROLLED, Problem, State, gauss_seidel
 from kinetree.contacts.sets import largest
 from kinetree.errors import ArgumentError
 from kinetree.options import Check, count, option, positive, value
-from kinetree.scalars.functions import Scalar, smaller
+from kinetree.scalars.functions import Scalar, is_zero, select_less, smaller
 from kinetree.scalars.linalg import Vector
 from kinetree.scalars.loops import recording, repeat
 from kinetree.validation import real_array
 
-METHODS = ("auto", "pgs", "admm")
-"""Projected Gauss–Seidel sweeps, the method of multipliers, or some of the former and then the latter."""
-
 SWEEPS = 100.0
-"""Of "auto", before the method of multipliers takes over."""
+"""Of both in turns, before the method of multipliers takes over."""
 
 ITERATIONS = 250.0
 """Of that, before sweeps take over again."""
@@ -38,7 +35,12 @@ NUMBERS = ("tolerance", "max_iterations")
 
 
 class Solution(NamedTuple):
-    """Forces λ in their sets, the motion ``σ = (G + R) λ + g`` that they leave, and their residuals (`Residuals`)."""
+    """Forces λ in their sets, the motion ``σ = G λ + g`` that they leave, and how far that is from a solution.
+
+    `primal` is by how much a force is outside its set (the unit of λ), `dual` how fast something goes where nothing may
+    (the unit of σ), `complementarity` ``λ · (σ + shift)``: the force on what separates, and what friction does not take
+    of a sliding contact. Each is the largest over the sets.
+    """
 
     force: list[Scalar]
     sigma: list[Scalar]
@@ -55,12 +57,14 @@ def solve(
     start: Vector | None = None,
     tolerance: Scalar = TOLERANCE,
     max_iterations: Scalar = MOST_ITERATIONS,
+    size: Scalar | None = None,
 ) -> Solution:
     """Return forces and motions that fulfil the laws of the sets, with Coulomb's cone as it is.
 
-    It is done when the dual residual is at most `tolerance` times the largest entry of g, and the complementarity that
-    times the largest force; or after `max_iterations`. Nothing is raised then: the residuals tell. They are computed
-    from the final forces. A NaN makes all forces that it reaches NaN, and ends the iteration.
+    It is done when the dual residual is at most `tolerance` times the `size` of motions, the largest entry of g if not
+    given, and the complementarity that times the largest force; or after `max_iterations`. Nothing is raised then: the
+    residuals tell. They are computed from the final forces. A NaN makes all forces that it reaches NaN, and ends the
+    iteration.
 
     Forces to begin with, `start`, are brought into the sets.
 
@@ -74,20 +78,17 @@ def solve(
     """
     if not problem.sets:
         return Solution([], [], 0.0, 0.0, 0.0, 0.0)
-    given, problem = problem, problem.prepared()
-    none = [0.0] * len(problem.g)
-    force = none if start is None else problem.project(start)
-    least = tolerance * largest([abs(x) for x in problem.g])
+    given, G = problem, problem.G
+    g = [0.0 if is_zero(G[i][i]) else select_less(0.0, G[i][i], x, 0.0) for i, x in enumerate(given.g)]
+    problem = given._replace(g=g)  # rows on which no force acts have no motion either
+    force = [0.0] * len(g) if start is None else problem.project(start)
+    least = tolerance * (largest([abs(x) for x in problem.g]) if size is None else size)
     sigma = problem.motion(force)
-    s = State(force, sigma, 0.0, 1.0)
-    if solver == "pgs":
-        s = gauss_seidel(problem, s, least, max_iterations)
-    elif solver == "admm":
-        s = admm(problem, s, least, max_iterations)
-    else:
-        s = _in_turns(problem, s, least, max_iterations)
+    method = {"pgs": gauss_seidel, "admm": admm}.get(solver, _in_turns)
+    s = method(problem, State(force, sigma, 0.0, 1.0), least, max_iterations)
     sigma = given.motion(s.force)
-    return Solution(s.force, sigma, s.count, *residuals(given, s.force, sigma))
+    residuals = (each.residuals(s.force[at], sigma[at]) for each, at in given.blocks)
+    return Solution(s.force, sigma, s.count, *map(largest, zip(*residuals, strict=True)))
 
 
 def _in_turns(problem: Problem, s: State, least: Scalar, most: Scalar) -> State:

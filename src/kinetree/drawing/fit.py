@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-POINTS = 1200
-"""Points of a curve: more make a page large, and are not seen."""
+POINTS = 1200  # points of a curve: more make a page large, and are not seen
 
 WIDTH, ROW, GAP, LINE, LETTER, ABOVE, BELOW = 10.5, 1.1, 0.25, 0.17, 0.06, 0.5, 0.45
 """Inches: of a picture, a row of curves, the gap between two, a parameter, a letter, and what is above and below."""

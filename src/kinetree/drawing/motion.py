@@ -23,24 +23,20 @@ from kinetree.drawing.panels import (
 from kinetree.errors import ArgumentError
 from kinetree.motions.trajectory import Trajectory
 from kinetree.robot import Robot
-from kinetree.robot.limits import given
+from kinetree.robot.base import given_limits
 from kinetree.validation import Array
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-MOST_ROBOTS = 50
-"""Robots of a batch that are drawn; of more, so many at equal distances."""
-
-MOST_PATHS = 6
-"""Frames whose paths are drawn where none are named."""
+MOST_ROBOTS = 50  # robots of a batch that are drawn; of more, so many at equal distances
+MOST_PATHS = 6  # frames whose paths are drawn where none are named
 
 QUANTITIES = dict.fromkeys(("rad", "m"), "positions") | dict.fromkeys(("rad/s", "m/s"), "velocities")
 QUANTITIES |= {"N·m": "torques", "N": "forces"}
 """What has a unit."""
 
-NAMED = 8
-"""Curves of a panel that have a legend of its own."""
+NAMED = 8  # curves of a panel that have a legend of its own
 
 
 class Curves(NamedTuple):
@@ -227,7 +223,7 @@ class Picture:
         columns = min(5, math.ceil(math.sqrt(nv)))
         figure.set_size_inches(2.8 * columns + 0.4, 1.8 * math.ceil(nv / columns) + 0.8)
         axes = grid(figure, nv, columns, "t (s)" if self._timed else "sample")
-        limits, units = given(self.robot.effort_limits), torque_units(self.robot)
+        limits, units = given_limits(self.robot.effort_limits), torque_units(self.robot)
         largest = np.abs(tau).max(axis=0)
         for k, (ax, name) in enumerate(zip(axes, self.robot.v_names, strict=True)):
             ax.plot(when[:, k], tau[:, k], linewidth=1.0, color="tab:blue")

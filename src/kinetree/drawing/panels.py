@@ -24,8 +24,7 @@ from kinetree.validation import Array
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-POINTS = 4000
-"""Points drawn of one joint; of more samples, the extremes of each stretch are drawn."""
+POINTS = 4000  # points drawn of one joint; of more samples, the extremes of each stretch are drawn
 
 
 def check_matplotlib() -> None:
@@ -136,8 +135,7 @@ def extremes(when: Array, tau: Array, *, points: int = POINTS) -> tuple[Array, A
     return when[rows], np.take_along_axis(tau, rows, axis=0)
 
 
-NEAR = 1e-3
-"""What is nearer to a body's origin than this (m) is not a line."""
+NEAR = 1e-3  # what is nearer to a body's origin than this (m) is not a line
 
 
 @dataclass(frozen=True, eq=False)

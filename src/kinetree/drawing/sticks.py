@@ -20,17 +20,10 @@ from kinetree.validation import Array, positive, real_array
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-AXES = {"side": (0, 2), "front": (1, 2), "top": (0, 1), "3d": (0, 1, 2)}
-"""The axes that each projection shows."""
-
-MOST_FRAMES = 20_000
-"""Pictures that an animation has at most."""
-
-FAR = 3.0
-"""A robot that gets so many times its own size away is followed, instead of being drawn ever smaller."""
-
-RECENT = 0.25
-"""The part of the motion before each picture in which the paths of the ends are shown."""
+AXES = {"side": (0, 2), "front": (1, 2), "top": (0, 1), "3d": (0, 1, 2)}  # the axes that each projection shows
+MOST_FRAMES = 20_000  # pictures that an animation has at most
+FAR = 3.0  # a robot that gets so many times its own size away is followed, instead of being drawn ever smaller
+RECENT = 0.25  # the part of the motion before each picture in which the paths of the ends are shown
 
 
 def plot_motion(self: Trajectory, times: int | ArrayLike = 8, *, projection: str | None = None) -> Figure:

@@ -9,7 +9,7 @@ import numpy as np
 
 from kinetree.errors import ArgumentError, listed, unknown_name
 from kinetree.options import only, option, positive, read_box, read_numbers, value
-from kinetree.robot import limits
+from kinetree.robot.base import given_limits
 from kinetree.validation import Array, real_array
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ class MotionLimits:
         ArgumentError
             If a joint has no limits of position or speed, or something is no limit.
         """
-        lower, upper, velocity = robot.lower_limits, robot.upper_limits, limits.given(robot.velocity_limits)
+        lower, upper, velocity = robot.lower_limits, robot.upper_limits, given_limits(robot.velocity_limits)
         for what, there, example in (
             ("range of positions", np.isfinite(lower) & np.isfinite(upper), "lower={NAME: -3.0}, upper={NAME: 3.0}"),
             ("limit of speed", np.isfinite(velocity), "velocity={NAME: 1.5}"),
@@ -104,7 +104,7 @@ class MotionLimits:
             self.fraction * (upper - lower) / 2.0,
             self.fraction * velocity,
             by_joint("acceleration", {} if self.acceleration is None else self.acceleration, robot),
-            self.fraction * limits.given(robot.effort_limits),
+            self.fraction * given_limits(robot.effort_limits),
             {frame: _box(robot, frame, box) for frame, box in self.boxes.items()},
         )
 

@@ -19,7 +19,7 @@ from kinetree.identification.parameters.regressor import JointTerms
 from kinetree.identification.triangle import on_one_thread
 from kinetree.motions.trajectory import Trajectory
 from kinetree.options import given
-from kinetree.robot import limits as robot_limits
+from kinetree.robot.base import given_limits
 from kinetree.validation import Array, Seed, as_generator, positive, real_array
 
 if TYPE_CHECKING:
@@ -221,7 +221,7 @@ def _judge(free: Callable[[Array], ArrayLike], whole: Array, at: list[int]) -> F
 
 
 def _noise(robot: Robot, noise: float | ArrayLike | Mapping[str, float] | None) -> Array:
-    usual = PART_OF_EFFORT * robot_limits.given(robot.effort_limits)
+    usual = PART_OF_EFFORT * given_limits(robot.effort_limits)
     found = by_joint("noise", usual if noise is None else noise, robot)
     if missing := [name for name, s in zip(robot.v_names, found, strict=True) if not np.isfinite(s)]:
         raise ArgumentError(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Mapping, Sequence
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from kinetree.contacts import METHODS, FrictionCone, Interval, NotNegative, Problem, solve
+from kinetree.contacts import PUSHES, SOLVERS, FrictionCone, Interval, Problem, solve
 from kinetree.contacts.solve import NUMBERS, ContactSolver, checked_solver, solver_of
 from kinetree.errors import ArgumentError
 from kinetree.graph import Port
@@ -36,23 +37,6 @@ SOLVER = Group(
     renamed={},
 )
 
-MEANINGS = {
-    "G": "Delassus matrix, symmetric and positive semidefinite; what is above the diagonal is not read.",
-    "g": "The motion along the rows without these forces.",
-    "friction": "Coulomb's coefficient of each contact.",
-    "bounds": "The largest size of each force that is limited.",
-    "compliance": "What the force of each row gives way by, added to the diagonal of G.",
-    "start": "Forces to begin with.",
-    "tolerance": "Of the residuals, beside the size of g and of the largest force: 1e-6.",
-    "max_iterations": "1000.",
-    "force": "Within their sets.",
-    "sigma": "The motion that they leave.",
-    "iterations": "Sweeps and iterations.",
-    "primal": "By how much a force is outside its set.",
-    "dual": "How fast something goes where it may not.",
-    "complementarity": "What forces do of work that they should not.",
-}
-
 
 class ContactSolution(NamedTuple):
     """What `solve_contacts` returns; arrays have the batch's axes first.
@@ -65,9 +49,12 @@ class ContactSolution(NamedTuple):
         The motion ``(G + R) λ + g`` that they leave.
     iterations : (...) array
         Sweeps and iterations of the solver.
-    primal, dual, complementarity : (...) array
-        By how much a force is outside its set; how fast something goes where it may not; and what forces do of work
-        that they should not. All are computed from the final forces.
+    primal : (...) array
+        By how much a force is outside its set. This and what follows are computed from the final forces.
+    dual : (...) array
+        How fast something goes where it may not.
+    complementarity : (...) array
+        What forces do of work that they should not.
     """
 
     force: NDArray[Any]
@@ -107,9 +94,9 @@ def solve_contacts(
     g : (..., n) array
         The motion without these forces.
     friction : (..., k) array
-        μ of each contact; its length is their number.
+        Coulomb's coefficient μ of each contact; its length is their number.
     bounds : (..., m) array, optional
-        b of the last m rows. The n − 3k − m rows between are those that only push.
+        Sizes b of the last m rows. The n − 3k − m rows between are those that only push.
     compliance : (..., n) array, optional
         The diagonal R.
     start : (..., n) array, optional
@@ -213,7 +200,8 @@ def _made(contacts: int, limits: int, bounded: int) -> Function:
         intervals = [Interval(b) for b in given.get("bounds", ())]
         lower = given["G"]
         G = [[lower[max(i, j)][min(i, j)] for j in range(n)] for i in range(n)]
-        problem = Problem(G, given["g"], [*cones, *[NotNegative()] * limits, *intervals], given.get("compliance"))
+        problem = Problem(G, given["g"], [*cones, *[PUSHES] * limits, *intervals])
+        problem = problem.compliant(given.get("compliance"))
         numbers = {name: given[name] for name in NUMBERS if name in given}
         return solve(problem, options["solver"], start=given.get("start"), **numbers)
 
@@ -224,15 +212,15 @@ def _made(contacts: int, limits: int, bounded: int) -> Function:
     return Function(
         FunctionSpec(
             name=NAME,
-            doc=f"The contact problem of {contacts} contacts, {limits} limits and {bounded} bounded forces.",
+            doc=f"The contact problem of {contacts} contacts, {limits} limits and {bounded} bounded forces.\n\n"
+            f"{_section(solve_contacts, 'Parameters')}\n\n{_section(ContactSolution, 'Attributes')}",
             inputs=tuple(ports),
             outputs=tuple(Port(*item) for item in outputs.items()),
             evaluate=evaluate,
             identity=lambda: repr((NAME, contacts, limits, bounded)).encode(),
             optional=tuple(optional),
-            options=(Option("solver", METHODS),),
+            options=(Option("solver", tuple(SOLVERS)),),
             group=SOLVER,
-            meanings=MEANINGS,
             reduce=lambda: (contact_solver, (contacts, limits, bounded)),
         )
     )
@@ -243,3 +231,9 @@ def _length(name: str, x: ArrayLike) -> int:
     if not shape:
         raise ArgumentError(f"{NAME}: {name} has one entry for each of its rows or contacts; a number was given")
     return int(shape[-1])
+
+
+def _section(documented: object, heading: str) -> str:
+    """Return a section of a docstring, from its heading on."""
+    text = inspect.getdoc(documented) or heading
+    return text[text.index(heading) :].partition("\n\n")[0]

@@ -51,11 +51,6 @@ class ModelInput:
         """Return the argument of a function of this model."""
         return Port(self.name, shape_of(self.shape, model))
 
-    def check(self, model: Model) -> None:
-        """Raise where this model has no such thing."""
-        if self.frame and model.frame(self.frame).body == WORLD:
-            raise ArgumentError(f"{self.name}: {self.frame!r} does not move, its inertia makes no difference")
-
 
 gravity = ModelInput("gravity", (3,), "gravity")
 
@@ -161,11 +156,6 @@ def _with_joint_physics(model: Model, bodies: Sequence[Body], kind: str, entries
     ]
 
 
-def ports(model: Model, inputs: Iterable[ModelInput]) -> tuple[Port, ...]:
-    """Return the inputs as arguments of a function."""
-    return tuple(i.port(model) for i in inputs)
-
-
 def meanings(inputs: Iterable[ModelInput]) -> dict[str, str]:
     """Return the meanings of the inputs, by name."""
     ten = "(m, m c_x, m c_y, m c_z, I_xx, I_xy, I_yy, I_xz, I_yz, I_zz) in kg, kg·m, kg·m²"
@@ -203,7 +193,7 @@ def with_inputs(
 ) -> FunctionSpec:
     """Return the spec with these inputs after its required ones; options and optional inputs are as before."""
     name = name or spec.name
-    extra = ports(model, inputs)
+    extra = tuple(i.port(model) for i in inputs)
     check_names(name, [port.name for port in (*spec.inputs, *extra)])
 
     def variant(optional: tuple[str, ...], options: tuple[tuple[str, Value], ...]) -> FunctionSpec:
@@ -252,12 +242,9 @@ def _check_effect(results: Any, given: Mapping[ModelInput, Sequence[Any]], name:
 
 
 def traced(spec: FunctionSpec) -> FunctionSpec:
-    """Return the spec with its program, which is its identity too: source text would not show what a closure holds."""
-    from kinetree.graph.graph import digest
-
+    """Return the spec with its program."""
     with context.outside():
-        program = spec.trace(Variant((), (), "float64"))
-    return replace(spec, program=program, identity=functools.cache(lambda: b"traced " + digest(program)))
+        return spec.with_program(spec.trace(Variant((), (), "float64")))
 
 
 def extended(identity: bytes | None, more: str) -> bytes | None:
@@ -269,7 +256,8 @@ def check_inputs(model: Model, inputs: Iterable[ModelInput]) -> None:
     """Raise where the model has no such numbers, or two inputs would each be all inertia of one body."""
     replaced: dict[int, str] = {}
     for given in inputs:
-        given.check(model)
+        if given.frame and model.frame(given.frame).body == WORLD:
+            raise ArgumentError(f"{given.name}: {given.frame!r} does not move, its inertia makes no difference")
         if given.kind == "inertia":
             first = replaced.setdefault(model.frame(given.frame).body, given.name)
             if first != given.name:

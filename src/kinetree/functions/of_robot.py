@@ -100,9 +100,8 @@ def _option(model: Model, name: str, kind: DeclaredOption) -> Option:
 
 def _followers(model: Model) -> dict[str, str]:
     """Return a note on mimic joints: they have no coordinate of their own."""
-    leaders = {k: model.bodies[i].joint_name for i in model.joint_order for k in model.bodies[i].v_index}
-    names = {body.joint_name: leaders[body.v_index[0]] for body in model.bodies if body.v_index}
-    return {f: f"{f!r} follows {leader!r}: name that one" for f, leader in names.items() if f != leader}
+    names = {body.joint_name: model.leader(body).joint_name for body in model.bodies if body.joint.follows is not None}
+    return {f: f"{f!r} follows {leader!r}: name that one" for f, leader in names.items()}
 
 
 def describe(model: Model, port: Port, shape: tuple[int | str, ...]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Generic, ParamSpec, Protocol, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, Protocol, TypeAlias, TypedDict, TypeVar, Unpack, overload
 
 from kinetree.algorithms.table import table_of
 from kinetree.errors import ArgumentError, unknown_name
@@ -16,6 +16,7 @@ from kinetree.runtime.function import Function
 
 P = ParamSpec("P")
 R = TypeVar("R", covariant=True)
+Inputs: TypeAlias = Sequence[ModelInput]
 
 if TYPE_CHECKING:
 
@@ -57,74 +58,36 @@ class Robot(Protocol):
         """What it computes with."""
 
 
+class How(TypedDict, total=False):
+    """What more `compile` takes of a user's function."""
+
+    shapes: Shapes | None
+    name: str | None
+    fuse: bool
+
+
 @overload
-def compile(
-    robot: Robot,
-    function: None = None,
-    *,
-    shapes: Shapes | None = None,
-    inputs: tuple[()] = (),
-    name: str | None = None,
-    fuse: bool = False,
-) -> Compile: ...
+def compile(robot: Robot, function: None = None, *, inputs: tuple[()] = (), **how: Unpack[How]) -> Compile: ...
+@overload
+def compile(robot: Robot, function: None = None, *, inputs: Inputs, **how: Unpack[How]) -> CompileWithInputs: ...
 @overload
 def compile(  # type: ignore[overload-overlap]  # a Function is callable too
-    robot: Robot,
-    function: str | Function,
-    *,
-    inputs: Sequence[ModelInput] = (),
-    name: str | None = None,
+    robot: Robot, function: str | Function, *, inputs: Inputs = (), name: str | None = None
 ) -> Function: ...
 @overload
 def compile(  # type: ignore[overload-overlap]  # an empty tuple is a sequence of inputs too
-    robot: Robot,
-    function: Callable[P, Mapping[str, object]],
-    *,
-    shapes: Shapes | None = None,
-    inputs: tuple[()] = (),
-    name: str | None = None,
-    fuse: bool = False,
+    robot: Robot, function: Callable[P, Mapping[str, object]], *, inputs: tuple[()] = (), **how: Unpack[How]
 ) -> Compiled[P, Any]: ...
 @overload
-def compile(  # type: ignore[overload-overlap]  # an empty tuple is a sequence of inputs too
-    robot: Robot,
-    function: Callable[P, R],
-    *,
-    shapes: Shapes | None = None,
-    inputs: tuple[()] = (),
-    name: str | None = None,
-    fuse: bool = False,
+def compile(  # type: ignore[overload-overlap]
+    robot: Robot, function: Callable[P, R], *, inputs: tuple[()] = (), **how: Unpack[How]
 ) -> Compiled[P, R]: ...
 @overload
 def compile(
-    robot: Robot,
-    function: None = None,
-    *,
-    shapes: Shapes | None = None,
-    inputs: Sequence[ModelInput],
-    name: str | None = None,
-    fuse: bool = False,
-) -> CompileWithInputs: ...
-@overload
-def compile(
-    robot: Robot,
-    function: Callable[..., Mapping[str, object]],
-    *,
-    shapes: Shapes | None = None,
-    inputs: Sequence[ModelInput],
-    name: str | None = None,
-    fuse: bool = False,
+    robot: Robot, function: Callable[..., Mapping[str, object]], *, inputs: Inputs, **how: Unpack[How]
 ) -> Compiled[..., Any]: ...
 @overload
-def compile(
-    robot: Robot,
-    function: Callable[..., R],
-    *,
-    shapes: Shapes | None = None,
-    inputs: Sequence[ModelInput],
-    name: str | None = None,
-    fuse: bool = False,
-) -> Compiled[..., R]: ...
+def compile(robot: Robot, function: Callable[..., R], *, inputs: Inputs, **how: Unpack[How]) -> Compiled[..., R]: ...
 def compile(
     robot: Robot,
     function: Callable[..., Any] | str | None = None,

@@ -5,23 +5,32 @@ from __future__ import annotations
 import builtins
 import inspect
 from collections import abc
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import NoneType, UnionType
-from typing import Any, Literal, Union, get_args, get_origin
+from typing import Any, Literal, TypeAlias, Union, get_args, get_origin
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kinetree.errors import ArgumentError, unknown_name
-from kinetree.functions.annotations import Number
 from kinetree.glossary.symbols import shape_of, shape_of_name
 from kinetree.graph import Port
 from kinetree.model import Model
-from kinetree.runtime.options import Constant, Value
+from kinetree.runtime.options import Constant, Value, alternatives, is_hashable
 from kinetree.runtime.spec import check_names
 
+Array: TypeAlias = NDArray[np.float64] | Any
+"""An array: traced inside the function, and for callers of what `kinetree.compile` returns all that NumPy takes as one.
+
+To type checkers it is an array where it is used, and anything where it is given.
+"""
+
+Number: TypeAlias = float | Any
+"""A number, whatever the argument's name; for callers also an array of them, one for each state of a batch."""
+
 Shapes = Mapping[str, int | Sequence[int]]
-_ARRAYS = (Any, float, complex, list, object, np.ndarray, np.inexact)  # with what is derived from the last two
+_ARRAYS, _ARRAY_TYPES = (Any, float, complex, list, object), (np.ndarray, np.inexact)
 _SCALARS = (np.integer, int), (np.bool_, bool), (np.str_, str)
 
 
@@ -63,7 +72,7 @@ def parameters_of(model: Model, function: Callable[..., Any], shapes: Shapes, na
         if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD, p.POSITIONAL_ONLY):
             raise ArgumentError(f"{name}: the arguments must have names, {p} has none to call it by")
         annotation = _annotation(p)
-        if p.name not in shapes and annotation is not None and is_constant(annotation):
+        if p.name not in shapes and annotation is not None and _is_constant(annotation):
             constant = Constant(p.name, (), required=p.default is p.empty, annotation=annotation)
             default = None if constant.required else _of(name, constant, p.default)
             found.constants.append(replace(constant, default=default))
@@ -99,21 +108,13 @@ def _annotation(p: inspect.Parameter) -> Any:
     """Return the annotation of a parameter, or for want of it the type of its default; None for that of an array."""
     if p.annotation is not p.empty:
         return getattr(builtins, p.annotation, object) if isinstance(p.annotation, str) else p.annotation
-    if p.default is p.empty or _is_array(p.default) or not _is_hashable(p.default):
+    if p.default is p.empty or _is_array(p.default) or not is_hashable(p.default):
         return None
     if p.default is None:
         return object if shape_of_name(p.name) is not None else NoneType
     if isinstance(p.default, tuple) and len({type(x) for x in p.default}) == 1:
         return tuple[type(p.default[0]), ...]  # type: ignore[misc]
     return next((kind for numpys, kind in _SCALARS if isinstance(p.default, numpys)), type(p.default))
-
-
-def _is_hashable(value: object) -> bool:
-    try:
-        hash(value)
-    except TypeError:
-        return False
-    return True
 
 
 def _is_array(value: object) -> bool:
@@ -129,35 +130,22 @@ def _is_array(value: object) -> bool:
     return kind == "f" or (kind in "iu" and not isinstance(value, tuple))
 
 
-def is_constant(annotation: Any) -> bool:
+def _is_constant(annotation: Any) -> bool:
     """Return whether values of this type are constants of a trace, not arrays or numbers of it."""
     origin, parts = get_origin(annotation), get_args(annotation)
-    if origin is Literal:
-        return True
-    if origin in (Union, UnionType):
-        return all(map(is_constant, parts))
-    if origin is tuple:
-        return all(part is ... or is_constant(part) for part in parts)
-    if origin is not None:
-        return origin is abc.Callable
-    if annotation is None:
-        return True
-    if not isinstance(annotation, type) or annotation in _ARRAYS:
-        return False
-    return not issubclass(annotation, np.ndarray | np.inexact)
+    if origin in (Union, UnionType, tuple):
+        return all(part is ... or _is_constant(part) for part in parts)
+    if origin is not None or annotation is None:
+        return origin in (Literal, abc.Callable, None)
+    is_array = annotation in _ARRAYS or not isinstance(annotation, type) or issubclass(annotation, _ARRAY_TYPES)
+    return not is_array
 
 
 def _is_number(annotation: Any) -> bool:
-    """Return whether an annotation is that of a single number."""
-    return annotation == Number or (annotation is not None and all(_numbers(annotation)))
-
-
-def _numbers(annotation: Any) -> Iterator[bool]:
-    """Yield for each part of an annotation, but None, whether it is a single number."""
-    parts = get_args(annotation) if get_origin(annotation) in (Union, UnionType) else (annotation,)
-    for part in parts:
-        if part not in (None, NoneType):
-            yield isinstance(part, type) and (part in (float, int) or issubclass(part, np.inexact))
+    """Return whether an annotation is that of a single number, or of none."""
+    kinds = [kind for kind in alternatives(annotation) if kind not in (None, NoneType)]
+    numbers = (isinstance(kind, type) and (kind in (float, int) or issubclass(kind, np.inexact)) for kind in kinds)
+    return annotation == Number or (annotation is not None and all(numbers))
 
 
 def _shape(model: Model, p: inspect.Parameter, annotation: Any, shapes: Shapes, function: str) -> tuple[int, ...]:

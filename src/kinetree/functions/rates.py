@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 from typing import Any
 
 from kinetree.graph import Program
-from kinetree.graph.graph import digest
 from kinetree.graph.ops import interpret
 from kinetree.passes.tangents import pushed, tangent
 from kinetree.runtime.function import Function
@@ -56,14 +54,6 @@ def rates(function: Function, *optional: str) -> Function:
         found = pushed(traced, graph, lambda port, k: (known[port][k], known[port][len(known[port]) // 2 + k]))
         return [[rate for _, rate in entries] for entries in found]
 
-    return Function(
-        FunctionSpec(
-            name=f"{spec.name}_rates",
-            doc=f"Rates of the results of {spec.name}.",
-            inputs=program.inputs,
-            outputs=outputs,
-            evaluate=evaluate,
-            identity=functools.cache(lambda: b"rates " + digest(program)),
-            program=program,
-        )
-    )
+    doc = f"Rates of the results of {spec.name}."
+    made = FunctionSpec(f"{spec.name}_rates", doc, program.inputs, outputs, evaluate, identity=lambda: None)
+    return Function(made.with_program(program, "rates"))

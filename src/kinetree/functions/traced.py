@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import sys
 import threading
 import weakref
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -20,18 +19,17 @@ from typing import Any
 import numpy as np
 
 from kinetree.errors import ArgumentError, KinetreeError
-from kinetree.functions.model_inputs import ModelInput, meanings, ports, substituting
+from kinetree.functions.model_inputs import ModelInput, meanings, substituting
 from kinetree.functions.of_robot import describe
 from kinetree.functions.parameters import Shapes, parameters_of, with_required
 from kinetree.functions.wrenches import named_wrenches
 from kinetree.glossary.symbols import shape_of_name, text_of_name
 from kinetree.graph import Port
-from kinetree.graph.graph import digest
 from kinetree.model import Model
 from kinetree.runtime.cache import source_digest
 from kinetree.runtime.function import Function
 from kinetree.runtime.options import Value, plain
-from kinetree.runtime.spec import FunctionSpec, check_names, is_field
+from kinetree.runtime.spec import FunctionSpec, check_names, found_by_name, is_field
 from kinetree.tracing import context
 from kinetree.tracing.arrays import traced_array
 from kinetree.tracing.condition import Condition
@@ -148,15 +146,11 @@ def user_function(
             traced = run(tracer.arguments(inputs), dict(options))
         program = tracer.program({key: (array.shape, array) for key, array in traced.items()}, kind)
         return replace(
-            bare,
+            bare.with_program(program),
             inputs=inputs,
-            outputs=program.outputs,
             returns=traced.kind,
             evaluate=lambda arguments, _: list(run(arguments, dict(options)).values()),
-            identity=functools.cache(lambda: b"traced " + digest(program)),
             meanings={**bare.meanings} | {port.name: text_of_name(port.name) for port in program.outputs},
-            program=program,
-            variant=None,
         )
 
     def reduce() -> tuple[Any, ...]:
@@ -167,14 +161,14 @@ def user_function(
                 "__reduce__ make the object again from its values"
             )
         where = getattr(function, "__module__", ""), getattr(function, "__qualname__", "")
-        found = _named(*where) if where[0] in sys.modules else None
+        found = found_by_name(*where)
         if isinstance(found, Function) and found.spec.reduce is reduce:  # it is decorated, and another was made of it
             return _named, where
         made_from = model, function, shapes, tuple(inputs), name, fuse
         return _made_again, (made_from, source_digest(), _usual_identity(whole))
 
     variant, run = Traces(name, trace, function), substituting(results, model, inputs, name)
-    further = ports(model, inputs)
+    further = tuple(i.port(model) for i in inputs)
     names = [port.name for port in (*own.ports, *further)]
     check_names(name, [*names, *(constant.name for constant in own.constants)])
     bare = FunctionSpec(
@@ -252,11 +246,9 @@ def _is_of_an_object(function: Any) -> bool:
 
 
 def _named(module: str, path: str) -> Any:
-    """Return the object of this name in a module, None if there is none."""
-    found: Any = import_module(module)
-    for part in path.split("."):
-        found = getattr(found, part, None)
-    return found
+    """Return a function from a pickle, by its name."""
+    import_module(module)
+    return found_by_name(module, path)
 
 
 class _Results(dict[str, Any]):

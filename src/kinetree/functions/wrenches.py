@@ -71,28 +71,18 @@ def _wrench(name: str, value: Any) -> Any:
         wrench = np.asarray(value)
     except ValueError as reason:
         raise ArgumentError(f"the wrench on {name!r} is not an array of numbers: {reason}") from None
-    is_traced = wrench.dtype == object and _is_traced(wrench)
-    if wrench.dtype.kind not in "fiu" and not is_traced:
+    traced = wrench.dtype == object
+    if traced:
+        from kinetree.tracing.arrays import is_traced
+        from kinetree.tracing.expr import Expr, recast
+
+        traced = is_traced(wrench)
+    if wrench.dtype.kind not in "fiu" and not traced:
         raise ArgumentError(f"the wrench on {name!r} has dtype {wrench.dtype}, which is not a real number")
     if wrench.shape[-1:] != (6,):
         raise ArgumentError(
             f"the wrench on {name!r} has shape {wrench.shape}: a moment and a force (n, f) are (..., 6)"
         )
-    if is_traced:
-        return _as_the_robots(wrench)
+    if traced:  # with the arithmetic of a robot's functions, which is simplified, not with a user's
+        return np.frompyfunc(lambda x: recast(x, Expr), 1, 1)(wrench)
     return wrench.astype(np.float64) if wrench.dtype.kind in "iu" else wrench
-
-
-def _is_traced(wrench: Any) -> bool:
-    from kinetree.tracing.arrays import is_traced
-
-    return is_traced(wrench)
-
-
-def _as_the_robots(wrench: Any) -> Any:
-    """Return traced scalars as those of a robot's function, whose arithmetic is simplified, not as a user's."""
-    from kinetree.tracing.expr import Expr, recast
-
-    relaxed = np.empty(wrench.size, dtype=object)
-    relaxed[:] = [recast(x, Expr) for x in wrench.flat]
-    return relaxed.reshape(wrench.shape)

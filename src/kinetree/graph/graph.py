@@ -10,9 +10,11 @@ import hashlib
 import itertools
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
+
+T = TypeVar("T")
 
 EXACT = "exact"
 """The payload of arithmetic that must stay as it is written: nothing folds it, rearranges it or fuses it."""
@@ -126,6 +128,33 @@ class Program:
     def schedule(self) -> tuple[int, ...]:
         """Return the live nodes in evaluation order."""
         return self.order if self.order is not None else tuple(self.graph.live(self.roots()))
+
+    def evaluated(
+        self,
+        constant: Callable[[float], T],
+        entry: Callable[[int, int], T],
+        operation: Callable[[Node, list[T]], T],
+        called: Callable[[Any, list[T]], Sequence[T]] | None = None,
+    ) -> list[T]:
+        """Return the output entries, given the meaning of constants, input entries, operations and array operations."""
+        values: dict[int, Any] = {}
+        for i in self.schedule():
+            node = self.graph.nodes[i]
+            given = [values[a] for a in node.args]
+            if node.op == "const":
+                values[i] = constant(node.payload)
+            elif node.op == "input":
+                values[i] = entry(*node.payload)
+            elif node.op == "get":
+                values[i] = given[0][node.payload]
+            else:
+                values[i] = called(node.payload, given) if called and node.op == "call" else operation(node, given)
+        return [values[i] for i in self.roots()]
+
+    def of(self, graph: Graph, new: Mapping[int, int], order: tuple[int, ...] | None = None) -> Program:
+        """Return this program with other nodes, in a graph of theirs."""
+        results = tuple(tuple(new[i] for i in entries) for entries in self.results)
+        return Program(graph, self.inputs, self.outputs, results, order)
 
     def op_count(self) -> dict[str, int]:
         """Return the number of live nodes of each operation; array operations count by name, and once."""

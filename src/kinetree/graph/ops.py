@@ -110,22 +110,12 @@ def _value(name: str, *operands: float) -> float:
 
 def run(program: Program, inputs: Sequence[Sequence[float]]) -> list[float]:
     """Return the entries of all outputs of a program, given those of its inputs: the interpreter."""
-    values: dict[int, float] = {}
-    called: dict[int, Sequence[float]] = {}  # by `call` node
-    for i in program.schedule():
-        op, args, payload = program.graph.nodes[i]
-        if op == "const":
-            values[i] = payload
-        elif op == "input":
-            port, entry = payload
-            values[i] = inputs[port][entry]
-        elif op == "call":
-            called[i] = payload.evaluate([values[a] for a in args])
-        elif op == "get":
-            values[i] = called[args[0]][payload]
-        else:
-            values[i] = OPS[op].evaluate(*[values[a] for a in args])
-    return [values[i] for i in program.roots()]
+    return program.evaluated(
+        lambda x: x,
+        lambda port, entry: inputs[port][entry],
+        lambda node, given: OPS[node.op].evaluate(*given),
+        lambda operation, given: operation.evaluate(given),
+    )
 
 
 ANY = -1

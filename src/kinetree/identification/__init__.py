@@ -2,15 +2,9 @@
 
 from typing import TYPE_CHECKING, Any
 
-from kinetree.identification.bodies.nearest import Bodies
+from kinetree.identification.bodies import Bodies
 from kinetree.identification.checks.registry import diagnose
-from kinetree.identification.estimators import (
-    Generalised,
-    Instrumental,
-    LeastSquares,
-    OutputError,
-    Robust,
-)
+from kinetree.identification.estimators import Generalised, Instrumental, LeastSquares, OutputError, Robust
 from kinetree.identification.fit import Fit, HeldLoad
 from kinetree.identification.identify import identify
 from kinetree.identification.nonlinear import MotorConstants

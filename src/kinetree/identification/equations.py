@@ -4,32 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from copy import copy
-from typing import TYPE_CHECKING, Any, NamedTuple
+from itertools import islice, pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kinetree.errors import ArgumentError
 from kinetree.identification.parameters.base import BaseParameters
 from kinetree.identification.parameters.regressor import massless, movers, pattern, regressor_of_body, smooth_sign
-from kinetree.identification.samples import LONGEST, is_motion, motion_of, parts, pieces
+from kinetree.identification.samples import LONGEST, PIECE, is_motion, motion_of, parts, pieces
 from kinetree.identification.triangle import Triangle
 from kinetree.lazy import cached_property
 from kinetree.logs.samples import Cutoff, Samples
 from kinetree.robot import Robot
 from kinetree.validation import Array
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-
-EXACT = 1e-13
-"""Residuals below this, relative to the forces, are rounding."""
-
-ENOUGH = 1 << 20
-"""Samples of all motions that are looked at for how residuals are correlated."""
-
-NINE = 9
-"""Unknown parameters of a load of known mass: those of a body without its mass."""
+EXACT = 1e-13  # residuals below this, relative to the forces, are rounding
+ENOUGH = 1 << 20  # samples of all motions that are looked at for how residuals are correlated
+NINE = 9  # unknown parameters of a load of known mass: those of a body without its mass
 
 
 class KnownMass(NamedTuple):
@@ -41,8 +34,7 @@ class KnownMass(NamedTuple):
     def columns(self, robot: Robot, piece: Samples) -> Array:
         """Return its regressor (n, nv, 10), zero at samples where it was not held."""
         Y = np.asarray(regressor_of_body(robot, self.body)(piece.q, piece.v, piece.a))
-        held = piece.held is not None and piece.held[:, self.body] == self.mass
-        return np.asarray(Y * np.broadcast_to(held, len(Y))[:, None, None])
+        return Y * (0.0 if piece.held is None else (piece.held[:, self.body] == self.mass)[:, None, None])
 
 
 def loads_in(robot: Robot, log: Any) -> tuple[KnownMass, ...]:
@@ -75,12 +67,8 @@ class RegressionModel:
     """
 
     loads: Sequence[KnownMass] = ()
-
-    rest: Robot | None
-    """The robot with what is not estimated of its joints, without masses; None if that is nothing."""
-
-    cutoffs: frozenset[Cutoff] = frozenset()
-    """Of all samples so far."""
+    rest: Robot | None  # with what is not estimated of its joints, without masses; None if that is nothing
+    cutoffs: frozenset[Cutoff] = frozenset()  # of all samples so far
 
     def __init__(
         self, base: BaseParameters, stribeck_speed: Array | None = None, loads: Sequence[KnownMass] = ()
@@ -97,36 +85,31 @@ class RegressionModel:
                 self.pattern[k] = np.append(self.pattern[k], nine)
             self.dimension += NINE
 
-    def of(self, piece: Samples) -> tuple[list[Array], Array]:
-        """Return the rows (n, columns) of each entry of v, and what they add up to (n, nv)."""
-        known = self.known(piece)
-        return self.columns(piece), piece.tau if known is None else piece.tau - known
-
     def columns(self, piece: Samples) -> list[Array]:
         """Return the rows (n, columns) of each entry of v."""
         further = {"direction": piece.direction, "stribeck_speed": self.stribeck_speed}
         flat = self.base.rows(piece.q, piece.v, piece.a, **{name: x for name, x in further.items() if x is not None})
-        rows = [flat[:, i:j] for i, j in zip(self._ends[:-1], self._ends[1:], strict=True)]
+        rows = [flat[:, i:j] for i, j in pairwise(self._ends)]
         for load in self.loads:
             Y = load.columns(self.robot, piece)[:, :, 1:]
             for k in self._movers[load.body]:
                 rows[k] = np.column_stack([rows[k], Y[:, k]])
         return rows
 
-    def known(self, piece: Samples) -> Array | None:
+    def known(self, piece: Samples) -> Any:
         """Return the joint forces (n, nv) that are known: of what is not estimated, of wrenches and of loads."""
-        forces = [] if piece.load is None else [piece.load]
-        if piece.held is not None and {*loads_in(self.robot, piece)} - {*self.loads}:
-            raise ArgumentError(
-                "a load is known by its mass alone, and the rest of it was not estimated: give the log to `identify` "
-                "as a list of motions, not as what makes them; or give its whole inertia to "
-                "kinetree.identification.holding"
-            )
+        forces = 0.0 if piece.load is None else piece.load
         if piece.held is not None:
-            forces += [load.columns(self.robot, piece)[:, :, 0] * load.mass for load in self.loads]
+            if {*loads_in(self.robot, piece)} - {*self.loads}:
+                raise ArgumentError(
+                    "a load is known by its mass alone, and the rest of it was not estimated: give the log to "
+                    "`identify` as a list of motions, not as what makes them; or give its whole inertia to "
+                    "kinetree.identification.holding"
+                )
+            forces = forces + sum(load.columns(self.robot, piece)[:, :, 0] * load.mass for load in self.loads)
         if self.rest is not None or piece.f_ext is not None:
-            forces.append(known_forces(self.rest or massless(self.robot), piece))
-        return np.asarray(sum(forces[1:], forces[0])) if forces else None
+            forces = forces + known_forces(self.rest or massless(self.robot), piece)
+        return forces
 
     def motion(self, given: Samples) -> Samples:
         """Return a motion as the equations take it; friction has to change sign around the same speed."""
@@ -142,14 +125,18 @@ class RegressionModel:
         """Return the samples of a log in pieces."""
         return pieces(self.robot, map(self.motion, parts(log)))
 
+    def sides(self, piece: Samples) -> tuple[list[Array], Array]:
+        """Return the rows (n, columns) of each entry of v, and what they add up to (n, nv)."""
+        return self.columns(piece), piece.tau - self.known(piece)
+
     def masked(self, piece: Samples) -> tuple[list[Array], Array]:
-        """Return the same as `of`, with zeros in the equations of forces that were not measured, and of friction's."""
+        """Return the same with zeros in the equations of forces that were not measured, and of friction's."""
         there: Any = ~np.isnan(piece.tau[:1])
         if piece.standing is not None:
             there = there & (piece.standing == 0.0)
         if there.all():
-            return self.of(piece)
-        rows, tau = self.of(piece._replace(tau=np.where(there, piece.tau, 0.0)))
+            return self.sides(piece)
+        rows, tau = self.sides(piece._replace(tau=np.where(there, piece.tau, 0.0)))
         return [Y * there[:, k, None] for k, Y in enumerate(rows)], tau * there
 
     def equations(self, log: Any) -> Iterator[tuple[list[Array], Array]]:
@@ -178,15 +165,10 @@ class RegressionModel:
         """Yield ``τ − Y π`` (n, nv) of each motion, of its first `LONGEST` samples, until there are `ENOUGH`."""
         total = 0
         for part in parts(log):
-            seen, count = [], 0
-            for rows, tau in self.equations(part):
-                seen.append(tau - self.predicted(rows, values))
-                count += len(tau)
-                if count >= LONGEST:
-                    break
-            if count:
+            some = islice(self.equations(part), -(-LONGEST // PIECE))
+            if seen := [tau - self.predicted(rows, values) for rows, tau in some]:
                 yield np.concatenate(seen)
-            total += count
+                total += sum(map(len, seen))
             if total >= ENOUGH:
                 break
 
@@ -194,31 +176,25 @@ class RegressionModel:
 class QRFactors:
     """R of a QR factorization of ``[Y_k | τ_k]`` for each entry k of v: all that least squares need.
 
-    There are `count` samples, of which `counts` (nv,) have a force that was measured, and is not friction at rest;
-    `total` (nv,) are sums of the squared weights.
+    There are `count` samples, of which `counts` (nv,) have a force that was measured, and is not friction at rest.
     """
 
-    def __init__(self, rows: RegressionModel) -> None:
-        self.pattern, self.dimension, self.count = rows.pattern, rows.dimension, 0
-        self._triangles = [Triangle(len(columns) + 1) for columns in rows.pattern]
-        self.counts, self.total, self._sum, self._squares = np.zeros((4, len(rows.pattern)))
+    def __init__(self, model: RegressionModel) -> None:
+        self.pattern, self.dimension, self.count = model.pattern, model.dimension, 0
+        self._triangles = [Triangle(len(columns) + 1) for columns in model.pattern]
+        self.counts, self._sum, self._squares = np.zeros((3, len(model.pattern)))
 
-    def add(self, rows: list[Array], tau: Array, weights: Array | None = None) -> None:
-        """Add some samples, perhaps with weights (n, nv); it is done before anything is asked for."""
+    def add(self, rows: list[Array], tau: Array) -> None:
+        """Add some samples; it is done before anything is asked for."""
         self.count += len(tau)
         self._sum += tau.sum(axis=0)
         self._squares += (tau * tau).sum(axis=0)
         for k, (triangle, Y) in enumerate(zip(self._triangles, rows, strict=True)):
-            block = np.empty((len(tau), Y.shape[1] + 1))
-            block[:, :-1], block[:, -1] = Y, tau[:, k]
-            there = np.ones(len(tau), dtype=bool) if block[:, -1].all() else block.any(axis=1)
-            if not there.any():  # not measured
-                continue
-            self.counts[k] += np.count_nonzero(there)
-            self.total[k] += np.count_nonzero(there) if weights is None else (weights[there, k] ** 2).sum()
-            if weights is not None:
-                block *= weights[:, k, None]
-            triangle.add(block)
+            block = np.column_stack([Y, tau[:, k]])
+            count = len(tau) if block[:, -1].all() else np.count_nonzero(block.any(axis=1))
+            self.counts[k] += count
+            if count:  # others were not measured
+                triangle.add(block)
 
     @cached_property
     def R(self) -> list[Array]:

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from kinetree.identification.bodies.newton import Consistent
+from kinetree.identification.bodies import Consistent
 from kinetree.identification.equations import NINE, QRFactors, RegressionModel
 from kinetree.identification.estimators import Solution
 from kinetree.identification.nonlinear import Nonlinear
@@ -19,7 +20,6 @@ from kinetree.tables import Cells, number
 from kinetree.validation import Array, real_array
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
     from rich.console import JustifyMethod
 
     from kinetree import Robot  # with all methods
@@ -117,7 +117,7 @@ class Fit(ReportAndValidation):
         if isinstance(rows, Nonlinear):
             self.motor_constants = rows.motor_constants(solution, self.consistent_values)
             self.stribeck_std = rows.speed_deviations(solution)
-        self._solution, self.std = solution, solution.std[:n]
+        self.solution, self.std = solution, solution.std[:n]
         self.held_loads: tuple[HeldLoad, ...] = ()
         if rows.loads:
             columns = solution.values[n:], solution.std[n:], solution.others(self.consistent_values)
@@ -145,7 +145,7 @@ class Fit(ReportAndValidation):
     def estimates(self, consistent: bool = True) -> Array:
         """Return base parameters, the nine of each load of known mass, logarithms of speeds, and motor constants."""
         near = self.consistent_values
-        return np.append(near, self._solution.others(near)) if consistent else self._solution.values
+        return np.append(near, self.solution.others(near)) if consistent else self.solution.values
 
     @property
     def consistent_values(self) -> Array:

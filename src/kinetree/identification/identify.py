@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree.errors import ArgumentError, listed, unknown_name
-from kinetree.identification.bodies.nearest import Bodies
-from kinetree.identification.bodies.newton import Consistent
-from kinetree.identification.checks import evidence
+from kinetree.identification.bodies import Bodies, Consistent
+from kinetree.identification.checks.evidence import Evidence
 from kinetree.identification.checks.registry import run_checks
 from kinetree.identification.equations import NINE, RegressionModel, loads_in
 from kinetree.identification.estimators import Equations, Estimator, LeastSquares, Prior, Solution
@@ -141,8 +140,8 @@ def identify(
     found = Findings()
     if check:
         currents = [robot.v_names[k] for k in motors]
-        seen = evidence.seen(robot, again if mech is None else ClosedLog(mech, again), currents)
-        found = run_checks("samples" if mech is None else "closed", seen).enforce()
+        at = Evidence(robot, again if mech is None else ClosedLog(mech, again), currents)
+        found = run_checks("samples" if mech is None else "closed", at).enforce()
     factors = model.factors(log)
     if (left := factors.counts.sum()) < model.dimension:
         still = ((factors.counts > 0) & (factors.counts < factors.count)).any()
@@ -152,8 +151,9 @@ def identify(
             f"needed{way}"
         )
     if check and mech is None:
-        plain = RegressionModel(base, model.stribeck_speed, model.loads)
-        found += run_checks("equations", evidence.Examined(seen, plain, factors, by.exact_motion)).enforce()
+        at.rows, at.factors = RegressionModel(base, model.stribeck_speed, model.loads), factors
+        at.motion_is_exact = by.exact_motion
+        found += run_checks("equations", at).enforce()
 
     def nearest(solution: Solution) -> Consistent:
         if bodies is None:
@@ -167,9 +167,9 @@ def identify(
         solution = by.fit(equations, prior)
     fit = Fit(model, equations.factors, solution, nearest(solution))
     if check:
-        result = evidence.Estimated(base, equations.factors, solution, fit.parameters, fit.motor_constants)
-        found += run_checks("estimate", result).enforce() if by.exact_motion else ()
-        found += run_checks("bodies", result).enforce() if bodies is not None else ()
+        at.fit, at.factors = fit, equations.factors
+        found += run_checks("estimate", at).enforce() if by.exact_motion else ()
+        found += run_checks("bodies", at).enforce() if bodies is not None else ()
     fit.checks = found
     return fit
 

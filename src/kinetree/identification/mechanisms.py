@@ -13,27 +13,20 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kinetree.errors import ArgumentError, listed
 from kinetree.identification.equations import RegressionModel
+from kinetree.identification.parameters.base import BaseParameters
 from kinetree.identification.samples import parts
-from kinetree.logs.findings import Found, of_joints
 from kinetree.logs.samples import Samples
 from kinetree.robot.mechanism_positions import check_closed
 from kinetree.validation import Array, real_array
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from kinetree.identification.checks.evidence import Seen
-    from kinetree.identification.parameters.base import BaseParameters
     from kinetree.robot.mechanism import Mechanism
 
-OPEN = 0.01
-"""Positions so far (rad, ℓ) from where loops are closed are worth a word."""
-
-UNMOVED = 1e-9
-"""An entry of G below this, relative to the greatest of its joint, is rounding."""
+UNMOVED = 1e-9  # an entry of G below this, relative to the greatest of its joint, is rounding
 
 
 class MechanismModel(RegressionModel):
@@ -63,7 +56,7 @@ class MechanismModel(RegressionModel):
                 f"the forces of {listed(names)} are NaN, and the mechanism's equations need those of all driven "
                 "joints: name the driven ones, kinetree.Mechanism(…, actuated=[…])"
             )
-        tree, right = self.of(piece._replace(tau=tau))
+        tree, right = self.sides(piece._replace(tau=tau))
         G = self.mech.velocity_map(piece.q)
         sums = np.zeros((len(right), len(self._independent), self.dimension))
         for k, (Y, columns) in enumerate(zip(tree, self._own, strict=True)):
@@ -73,10 +66,10 @@ class MechanismModel(RegressionModel):
             part = np.abs(G) > UNMOVED * np.abs(G).max(axis=(0, 2), keepdims=True)
             there = ~(part & (piece.standing != 0.0)[:, :, None]).any(axis=1)
             sums, total = sums * there[:, :, None], total * there
-        rows = [np.zeros((len(right), len(columns))) for columns in self.pattern]
-        out = np.zeros_like(right)
+        rows, out = [np.zeros((len(right), 0))] * self.mech.nv, np.zeros_like(right)
+        out[:, self._independent] = total
         for i, k in enumerate(self._independent):
-            rows[k], out[:, k] = sums[:, i], total[:, i]
+            rows[k] = sums[:, i]
         return rows, out
 
 
@@ -112,17 +105,6 @@ class ClosedLog:
             way = self.mech.tree.difference(part.q, motion.q).reshape(-1, self.mech.nv)
             self.apart = np.maximum(self.apart, np.sqrt((way * way).sum(axis=0) / max(1, len(way))))
             yield motion._replace(tau=np.where(driven(self.mech), np.asarray(motion.tau, dtype=float), np.nan))
-
-
-def open_loops(at: Seen) -> Iterator[Found]:
-    """Yield which joints were recorded where loops are open."""
-    mech, apart = at.log.mech, at.log.apart
-    units = np.where(mech.model.turning, 1.0, mech.length)
-    text = (
-        f"the positions of {{}} are up to {(apart / units).max():.2g} (rad, or times the mechanism's length) from "
-        "where the loops are closed: is the zero of an encoder, or a length, another one?"
-    )
-    yield from of_joints(mech.tree.v_names, apart > OPEN * units, text, apart=apart)
 
 
 def closed(mech: Mechanism, motion: Samples) -> Samples:

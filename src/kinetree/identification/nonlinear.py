@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,24 +28,18 @@ from kinetree.identification.estimators import Equations, Estimator, LeastSquare
 from kinetree.identification.estimators.contract import UNIDENTIFIABLE, solve
 from kinetree.identification.parameters.base import BaseParameters
 from kinetree.identification.parameters.regressor import TERMS, JointMotion, smooth_sign
-from kinetree.identification.samples import pieces
+from kinetree.identification.samples import LONGEST, PIECE
 from kinetree.logs.samples import Samples
 from kinetree.robot import Robot
 from kinetree.tables import number
 from kinetree.validation import Array
 
-STEPS, WHOLE_STEPS = 50, 10
-"""Gauss–Newton steps, and how many of these are taken whole: half ones end oscillations."""
-
-STILL, MOVED = 1e-12, 1e-2
-"""Convergence: changes relative to the size, or in standard deviations."""
-
+STEPS, WHOLE_STEPS = 50, 10  # gauss–Newton steps, and how many of these are taken whole: half ones end oscillations
+STILL, MOVED = 1e-12, 1e-2  # convergence: changes relative to the size, or in standard deviations
+# How many Stribeck speeds are tried for the start, since there are local minima, and the part of a joint's greatest
+# speed that the slowest is; the fastest is all of it
 SPEEDS_TRIED, SLOWEST = 13, 0.01
-"""How many Stribeck speeds are tried for the start, since there are local minima, and the part of a joint's greatest
-speed that the slowest is; the fastest is all of it."""
-
-FARTHEST = 1.0
-"""The longest step of the logarithm of a speed."""
+FARTHEST = 1.0  # the longest step of the logarithm of a speed
 
 Given = str | Sequence[str] | Mapping[str, tuple[float, float] | None]
 """Joints with unknown motor constants: "all"; names; or by name a value and its standard deviation, or None."""
@@ -110,18 +105,14 @@ class Nonlinear(RegressionModel):
     of motor constants is as of `motors_of`.
     """
 
-    about: Array | None = None
-    """The estimate."""
-
-    tried: Array | None = None
-    """Speeds (j, nv), whose columns are in the place of D."""
+    about: Array | None = None  # the estimate
 
     def __init__(
         self, base: BaseParameters, stribeck_speed: Array | None, loads: Sequence[KnownMass], motors: Motors
     ) -> None:
         super().__init__(base, stribeck_speed, loads)
         sliding = [] if stribeck_speed is not None else sorted(k for term, k in base.places if term == "stribeck")
-        n = self.linear_dimension = self.dimension
+        n = self.dimension
         self.motors, self.linear = motors, self.pattern
         self.speed = {k: n + j for j, k in enumerate(sliding)}
         self.constant = {k: n + len(sliding) + j for j, k in enumerate(motors)}
@@ -130,40 +121,35 @@ class Nonlinear(RegressionModel):
         own = [[at[k] for at in (self.speed, self.constant) if k in at] for k in range(self.robot.nv)]
         self.pattern = [np.append(x, np.array(y, int)) for x, y in zip(self.linear, own, strict=True)]
 
-    def of(self, piece: Samples) -> tuple[list[Array], Array]:
+    def sides(self, piece: Samples) -> tuple[list[Array], Array]:
         """Return the rows (n, columns) of each entry of v, and what they add up to (n, nv)."""
-        rows, known, right = self.columns(piece), self.known(piece), piece.tau.copy()
+        rows, right = self.columns(piece), piece.tau.copy()
+        known = np.broadcast_to(self.known(piece), right.shape)
         for k, Y in enumerate(rows):
-            r = np.zeros(len(right)) if known is None else known[:, k]
-            blocks = [Y, *self._of_speed(piece, k)]
+            blocks = [Y]
+            if k in self.speed:
+                slope, v, speed = TERMS["stribeck"].slope, piece.v[:, k], np.asarray(self.stribeck_speed)[k]
+                sign: Any = smooth_sign(v, self.base.smoothing) if piece.direction is None else piece.direction[:, k]
+                assert slope is not None
+                blocks.append(np.asarray(slope(JointMotion(0.0, v, 0.0, sign, speed, 0.0))))
             if k in self.constant:
-                blocks.append(r)
+                blocks.append(known[:, k])
             else:
-                right[:, k] -= r
+                right[:, k] -= known[:, k]
             rows[k] = np.column_stack(blocks)
             if self.about is not None:
-                rows[k] = np.column_stack([rows[k], right[:, k]]) @ self._combination(k, self.about)
-                rows[k], right[:, k] = rows[k][:, :-1], rows[k][:, -1]
+                whole = np.column_stack([rows[k], right[:, k]]) @ self._combination(k, self.about)
+                rows[k], right[:, k] = whole[:, :-1], whole[:, -1]
         return rows, right
-
-    def _of_speed(self, piece: Samples, k: int) -> list[Array]:
-        """Return the slope of a joint's Stribeck column, or this at the speeds that are tried; none if it is known."""
-        if k not in self.speed:
-            return []
-        term, v = TERMS["stribeck"], piece.v[:, k]
-        sign: Any = smooth_sign(v, self.base.smoothing) if piece.direction is None else piece.direction[:, k]
-        own: Any = self.stribeck_speed if self.tried is None else self.tried
-        column: Any = term.slope if self.tried is None else term.column
-        return [column(JointMotion(0.0, v, 0.0, sign, s, 0.0)) for s in np.atleast_1d(own[..., k])]
 
     def _combination(self, k: int, values: Array) -> Array:
         """Return T with ``[Y, D, r, i] T`` the columns and the right-hand side that are linear about an estimate."""
-        m, has_speed, has_motor = len(self.linear[k]), int(k in self.speed), int(k in self.constant)
-        T = np.eye(m + has_speed + has_motor + 1)
+        m, has_speed = len(self.linear[k]), int(k in self.speed)
+        T = np.eye(len(self.pattern[k]) + 1)
         if has_speed:
             coefficient = values[self.coefficient[k]]
             T[m, m], T[m, -1] = coefficient, coefficient * values[self.speed[k]]
-        if has_motor:
+        if k in self.constant:
             c = values[self.constant[k]]
             force = np.concatenate([values[self.linear[k]], np.zeros(has_speed), [1.0, 0.0]])  # Y π + r
             T[:, -2] = -force / c
@@ -184,52 +170,46 @@ class Nonlinear(RegressionModel):
         return super().factors(log)
 
     def _likely_speeds(self, log: Any) -> Array:
-        """Return the speeds (nv,) that leave the least residuals, each of its joint's own equations.
-
-        These depend on no other speed: one pass has the columns of all that are tried.
-        """
-        fastest = np.max([np.abs(piece.v).max(axis=0, initial=0.0) for piece in pieces(self.robot, log)], axis=0)
+        """Return the speeds (nv,) that leave the least residuals, each of its joint's own equations."""
+        fastest = np.max([np.abs(piece.v).max(axis=0, initial=0.0) for piece in self.pieces(log)], axis=0)
         fastest[fastest == 0.0] = 1.0
         self.slowest, self.fastest = np.log(SLOWEST * fastest), np.log(fastest)
-        trial, count, speeds = copy(self), SPEEDS_TRIED, np.geomspace(SLOWEST * fastest, fastest, SPEEDS_TRIED)
-        trial.stribeck_speed, trial.tried = fastest, speeds
-        more = [count * (k in self.speed) + (k in self.constant) for k in range(self.robot.nv)]
-        trial.pattern = [np.append(x, [0] * further) for x, further in zip(self.linear, more, strict=True)]
-        found, R = np.exp((self.slowest + self.fastest) / 2.0), trial.factors(log).R
-        for k, index in self.coefficient.items():
-            m, left = len(self.linear[k]), np.zeros(count)
-            for j in range(count):
-                block = np.delete(R[k], np.s_[m : m + count], axis=1)
-                block[:, np.flatnonzero(self.linear[k] == index)[0]] = R[k][:, m + j]
-                x = np.asarray(np.linalg.qr(block, mode="r"))
-                left[j] = abs(x[-1, -1]) if len(x) == x.shape[1] else 0.0
-            found[k] = speeds[int(np.argmin(left)), k]
-        return np.asarray(found)
+        some, left = [*islice(self.pieces(log), LONGEST // PIECE)], np.full((SPEEDS_TRIED, len(fastest)), np.inf)
+        tried = np.geomspace(SLOWEST * fastest, fastest, SPEEDS_TRIED)
+        for residuals, self.stribeck_speed in zip(left, tried, strict=True):
+            for k, R in enumerate(super().factors(some).R):
+                own = np.delete(R, len(self.linear[k]), axis=1) if k in self.speed else R
+                x = np.asarray(np.linalg.qr(own, mode="r"))
+                residuals[k] = abs(x[-1, -1]) if len(x) == x.shape[1] else 0.0
+        return np.asarray(np.take_along_axis(tried, left.argmin(axis=0)[None], axis=0)[0])
 
     def fitted(self, by: Estimator, equations: Equations, prior: Prior) -> tuple[Equations, Solution]:
         """Return the estimate by Gauss–Newton steps: of least squares first, which need no log, then as asked for."""
-        n, raw, given = self.linear_dimension, equations.factors, self.stribeck_speed
-        speeds = np.zeros(0) if given is None else np.log(given[list(self.speed)])
-        own = np.arange(n, n + len(speeds))
+        raw, joints, own = equations.factors, [*self.speed], np.array([*self.speed.values()], int)
+        speeds = np.zeros(0) if self.stribeck_speed is None else np.log(self.stribeck_speed[joints])
         prior = prior.wider(speeds, np.zeros(len(speeds))).wider(*np.reshape(list(self.motors.values()), (-1, 2)).T)
         self.check_scale(raw, prior)
         values = self.begin(raw, prior)
-        low, high = (x[list(self.speed)] for x in (self.slowest, self.fastest)) if self.speed else (speeds, speeds)
+        low, high = (x[joints] for x in (self.slowest, self.fastest)) if joints else (speeds, speeds)
+        further = slice(self.dimension - len(joints) - len(self.motors), None)
         for inner in (LeastSquares(correlated=False), by):
             prior.deviations[own] = np.inf
             for count in range(STEPS):
-                prior.values[own] = values[own]
-                equations = self._linear(equations, raw, values)
+                prior.values[own], self.about = values[own], values
+                equations = replace(equations, model=self, factors=self.factors_about(raw, values))
                 found = inner.fit(equations, prior)
                 step = found.values - values
                 step[own] = np.clip(step[own], -FARTHEST, FARTHEST) * (1.0 if count < WHOLE_STEPS else 0.5)
                 beyond = (values[own] + step[own] < low) | (values[own] + step[own] > high)
                 prior.deviations[own[beyond & ((values[own] == low) | (values[own] == high))]] = 0.0
                 step[own] = np.clip(values[own] + step[own], low, high) - values[own]
-                moved, values = np.abs(step)[n:], values + step
-                raw = self._at(values, equations.log, raw)
-                std = np.sqrt(np.diag(found.covariance))[n:]
-                if ((moved <= STILL * np.abs(values[n:])) | (moved <= MOVED * std)).all() and not beyond.any():
+                moved, values = np.abs(step)[further], values + step
+                if joints:
+                    self.about, self.stribeck_speed = None, np.array(self.stribeck_speed)
+                    self.stribeck_speed[joints] = np.exp(values[own])
+                    raw = self.factors(equations.log)
+                std = np.sqrt(np.diag(found.covariance))[further]
+                if ((moved <= STILL * np.abs(values[further])) | (moved <= MOVED * std)).all() and not beyond.any():
                     break
             else:
                 raise KinetreeError(
@@ -237,20 +217,8 @@ class Nonlinear(RegressionModel):
                     "identify them; give what is known of them before, a heavier known load, or longer motions"
                 )
         self._refuse(found.unidentifiable)
-        return self._linear(equations, raw, values), found._replace(values=values)
-
-    def _at(self, values: Array, log: Any, raw: QRFactors) -> QRFactors:
-        """Return the factors of the raw equations at the speeds of an estimate."""
-        if not self.speed:
-            return raw
-        self.about, self.stribeck_speed = None, np.array(self.stribeck_speed)
-        self.stribeck_speed[list(self.speed)] = np.exp(values[list(self.speed.values())])
-        return self.factors(log)
-
-    def _linear(self, equations: Equations, raw: QRFactors, values: Array) -> Equations:
-        """Have the equations be linear about an estimate, and return them."""
         self.about = values
-        return replace(equations, model=self, factors=self.factors_about(raw, values))
+        return replace(equations, factors=self.factors_about(raw, values)), found._replace(values=values)
 
     def factors_about(self, raw: QRFactors, values: Array) -> QRFactors:
         """Return the factors of the equations that are linear about an estimate, from those of the raw ones."""

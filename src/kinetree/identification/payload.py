@@ -6,11 +6,12 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from kinetree.errors import ArgumentError, warn_user
 from kinetree.functions.of_user import compile
-from kinetree.identification.bodies.nearest import nearest_body
-from kinetree.identification.checks.estimate import few
+from kinetree.identification.bodies import nearest_body
+from kinetree.identification.checks.registry import few
 from kinetree.identification.equations import RegressionModel
 from kinetree.identification.estimators import Equations, Estimator, LeastSquares, Prior
 from kinetree.identification.parameters.base import TEN
@@ -22,15 +23,13 @@ from kinetree.logs.findings import LogWarning
 from kinetree.logs.samples import Filter, Samples, of_joints
 from kinetree.model import WORLD
 from kinetree.robot import Robot
+from kinetree.runtime.function import Function
 from kinetree.spatial import Inertia
 from kinetree.tables import Cells, number
 from kinetree.validation import Array, positive
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
     from rich.console import JustifyMethod
-
-    from kinetree.runtime.function import Function
 
 UNITS = ("kg", *["kg·m"] * 3, *["kg·m²"] * 6)
 

@@ -20,14 +20,10 @@ from kinetree.options import given
 from kinetree.robot import Robot
 from kinetree.validation import real_array
 
-PIECE = 1024
-"""Samples that are worked on at once."""
-
-LENGTHS = range(4, 1 + len(Samples._fields))
-"""Of a tuple that is a motion."""
-
+PIECE = 1024  # samples that are worked on at once
+LENGTHS = range(4, 1 + len(Samples._fields))  # of a tuple that is a motion
+# Samples of one motion that are looked at in one piece, for how they are correlated; and kept of an iterator
 LONGEST = 1 << 17
-"""Samples of one motion that are looked at in one piece, for how they are correlated; and kept of an iterator."""
 
 
 def as_log(log: Any, filter: Filter | None = None, *, smoothing: float | None = None, check: bool = True) -> Any:

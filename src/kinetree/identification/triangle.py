@@ -18,11 +18,8 @@ from kinetree.validation import Array
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-REGULAR = 1e-7
-"""The least entry on the diagonal of R, relative to its column, with which other rows are divided by R."""
-
-STRONG = 1e4
-"""Rows that are so much stronger than those that R is made of, in squares, need another one."""
+REGULAR = 1e-7  # the least entry on the diagonal of R, relative to its column, with which other rows are divided by R
+STRONG = 1e4  # rows that are so much stronger than those that R is made of, in squares, need another one
 
 
 class Triangle:

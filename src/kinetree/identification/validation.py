@@ -3,32 +3,29 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from kinetree.errors import ArgumentError, listed
-from kinetree.identification.equations import RegressionModel
+from kinetree.identification.estimators.contract import correlations
 from kinetree.identification.fit import Fit
 from kinetree.identification.identify import identify
-from kinetree.identification.residuals import ResidualSums
+from kinetree.identification.parameters.base import BaseParameters
+from kinetree.identification.parameters.regressor import JointTerms
 from kinetree.identification.samples import as_log, parts
 from kinetree.identification.samples import motions as within
-from kinetree.logs.samples import Filter, Samples
-from kinetree.motions.trajectory import Trajectory
+from kinetree.logs.samples import Filter
+from kinetree.robot import Robot
 from kinetree.tables import Cells, number
 from kinetree.validation import Array
-
-if TYPE_CHECKING:
-    from kinetree.identification.parameters.base import BaseParameters
-    from kinetree.identification.parameters.regressor import JointTerms
-    from kinetree.robot import Robot
 
 LAGS = 20  # autocorrelations that are looked at
 LEVEL = 0.01  # residuals are called white unless noise would be as correlated in less than this part of all cases
 STRONG = 0.95  # correlations of two estimates from which on they are strongly correlated
 EXACT = 1e-6  # residuals below this part of the spread of the forces are rounding, whatever they look like
+TINY = float(np.finfo(float).tiny)
 KEPT = 1 << 17  # samples of which measured and predicted forces are kept
 
 
@@ -155,41 +152,41 @@ def validate(
     """
     if type(lags) is not int or lags < 1:
         raise ArgumentError(f"lags is {lags!r}: one lag is the least")
-    values = fit.estimates(consistent)
-    rows = fit.rows.at(values)
-    sums, old, kept, room = ResidualSums(fit.base.robot.nv, lags), np.zeros(fit.base.robot.nv), [], KEPT
-    for part in parts(as_log(log, filter, smoothing=fit.base.smoothing)):
-        sums.begin()
-        motion = _compared(rows, part, values, sums, old, room)
-        if len(motion.measured):
-            kept.append(motion)
-            room -= len(motion.measured)
-    if not sums.count:
+    values, before, nv = fit.estimates(consistent), fit.base.of(), fit.base.robot.nv
+    rows, kept, sums, n = fit.rows.at(values), list[Compared](), np.zeros((5, nv)), 0
+
+    def residuals() -> Iterator[Array]:
+        nonlocal n
+        room = KEPT
+        for part in parts(as_log(log, filter, smoothing=fit.base.smoothing)):
+            each = [
+                (tau, *(rows.predicted(Y, x) for x in (values, values[: len(before)], before)))
+                for Y, tau in rows.equations(part)
+            ]
+            if each:
+                known, whole, model, old = map(np.concatenate, zip(*each, strict=True))
+                e, tau = known - whole, known - whole + model
+                there = (e != 0.0) | (tau != 0.0)  # others were not measured, or are friction at rest
+                sums[:] += [x.sum(axis=0) for x in (there, e * e, (tau - old) ** 2, tau, tau * tau)]
+                times = None if part.t is None else np.asarray(part.t, dtype=float).ravel()[:room]
+                kept.extend([Compared(times, tau[:room], model[:room])] * (room > 0))
+                room, n = max(room - len(tau), 0), n + len(tau)
+                yield e
+
+    found = np.pad(correlations(residuals()), ((0, 0), (0, 1), (0, 0)))  # one sample has no lag
+    if not n:
         raise ArgumentError("the log has no samples")
-    n, spread, rms = sums.count, sums.spread, sums.rms
-    rho = sums.autocorrelation[: max(1, sums.longest // 4)]
+    counts = np.maximum(sums[0], 1.0)
+    rms, old = np.sqrt(sums[1:3] / counts)
+    spread = np.sqrt(np.maximum(sums[4] / counts - (sums[3] / counts) ** 2, 0.0))
+    products, both, pairs = found[:, : 1 + min(lags, max(1, (found.shape[1] - 1) // 4))]
+    mean = 0.5 * both[0] / counts
+    covariances = products - mean * both + pairs * mean**2
+    rho = covariances[1:] / np.maximum(covariances[0], TINY)
     weights = n * (n + 2.0) / (n - np.arange(1, len(rho) + 1)[:, None]) if n > len(rho) else np.zeros((len(rho), 1))
     p = np.array([_chi_squared_tail(float(x), len(rho)) for x in (weights * rho**2).sum(axis=0)])
     p[rms < EXACT * spread.max()] = 1.0
-    before = _over(np.sqrt(old / np.maximum(sums.counts, 1.0)), spread)
-    return Validation(fit, tuple(kept), rms, _over(rms, spread), before, rho, 1.96 / math.sqrt(n), p, n)
-
-
-def _compared(rows: RegressionModel, part: Any, values: Array, sums: ResidualSums, old: Array, room: int) -> Compared:
-    """Return a motion with what is predicted, as far as there is room; count it, and squares of the robot before."""
-    nv, before = rows.robot.nv, rows.base.of()
-    measured, predicted = [np.zeros((0, nv))], [np.zeros((0, nv))]
-    for columns, tau in rows.equations(part):
-        e, model = tau - rows.predicted(columns, values), rows.predicted(columns, values[: len(before)])
-        sums.add(e, e + model)
-        old += ((e + model - rows.predicted(columns, before)) ** 2).sum(axis=0)
-        measured.append((e + model)[:room])
-        predicted.append(model[:room])
-        room -= len(measured[-1])
-    t = part.t if isinstance(part, Samples | Trajectory) else None
-    forces = np.concatenate(measured)
-    times = None if t is None else np.asarray(t, dtype=float).ravel()[: len(forces)]
-    return Compared(times, forces, np.concatenate(predicted))
+    return Validation(fit, tuple(kept), rms, _over(rms, spread), _over(old, spread), rho, 1.96 / math.sqrt(n), p, n)
 
 
 def _over(rms: Array, spread: Array) -> Array:
@@ -263,8 +260,11 @@ def correlated(fit: Fit, least: float = STRONG) -> list[tuple[str, str, float]]:
 
 def verdict(fit: Fit, training: Validation | None, validation: Validation | None) -> list[str]:
     """Return the verdict on an estimate, in a sentence each."""
-    names = fit.base.robot.v_names
-    found = []
+    names, found, seen = fit.base.robot.v_names, list[str](), validation if validation is not None else training
+
+    def of(there: Iterable[Any]) -> str:
+        return listed([name for name, is_there in zip(names, there, strict=True) if is_there])
+
     if validation is not None and (there := np.isfinite(validation.relative + fit.noise)).any():
         relative = np.where(there, validation.relative, np.nan)
         worst = int(np.nanargmax(relative))
@@ -272,23 +272,18 @@ def verdict(fit: Fit, training: Validation | None, validation: Validation | None
             f"On motions that were not used the residuals are {number(np.nanmin(relative), 2)} to "
             f"{number(relative[worst], 2)} of the spread of the forces, most at {names[worst]}."
         )
-        bad = [name for name, x in zip(names, validation.relative, strict=True) if 0.5 < x < np.inf]
-        if bad:
-            found.append(f"More than half of the forces of {listed(bad)} is not explained.")
-    if training is not None and validation is not None:
-        over = (validation.rms > 1.5 * training.rms) & (validation.relative > EXACT)
-        if over.any():
-            which = listed([name for name, there in zip(names, over, strict=True) if there])
-            found.append(
-                f"The residuals of {which} are more than 1.5 times as large as on the motions used: other motions need "
-                "parameters that these did not determine."
-            )
-    seen = validation if validation is not None else training
-    if seen is not None and not seen.white.all():
-        which = listed([name for name, white in zip(names, seen.white, strict=True) if not white])
+        if bad := of((validation.relative > 0.5) & (validation.relative < np.inf)):
+            found.append(f"More than half of the forces of {bad} is not explained.")
+    over = training is not None and validation is not None and validation.rms > 1.5 * training.rms
+    if validation is not None and (worse := of(over & (validation.relative > EXACT))):
         found.append(
-            f"The residuals of {which} are not white: the model lacks something. The standard deviations count "
-            "correlated samples as fewer."
+            f"The residuals of {worse} are more than 1.5 times as large as on the motions used: other motions need "
+            "parameters that these did not determine."
+        )
+    if seen is not None and (coloured := of(seen.p < LEVEL)):
+        found.append(
+            f"The residuals of {coloured} are not white: the model lacks something. The standard deviations "
+            "count correlated samples as fewer."
         )
     if fit.unidentifiable:
         found.append(f"Not identifiable from these data: {listed(fit.unidentifiable)}; they stay as they were.")

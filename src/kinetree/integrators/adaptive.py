@@ -10,8 +10,8 @@ from kinetree.integrators.contract import Integrator, State, StopReason, System,
 from kinetree.integrators.runge_kutta import DENSE, ERROR, TSITOURAS, weighted
 from kinetree.model import Model
 from kinetree.options import value
-from kinetree.scalars.column import Column
 from kinetree.scalars.functions import Scalar, copysign, larger, or_one, power, select, select_less, smaller, sqrt
+from kinetree.scalars.linalg import Column
 from kinetree.scalars.loops import repeat
 from kinetree.stepping import StepErrors
 

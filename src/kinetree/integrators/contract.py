@@ -16,8 +16,8 @@ from kinetree.algorithms.kinematics.manifold import integrate, step_rate
 from kinetree.errors import ArgumentError
 from kinetree.lazy import cached_property
 from kinetree.model import Model
-from kinetree.scalars.column import Column
 from kinetree.scalars.functions import Scalar
+from kinetree.scalars.linalg import Column
 from kinetree.scalars.loops import Routine
 
 Forces = Callable[[Scalar, Column, Column], Sequence[Scalar]]
@@ -200,7 +200,7 @@ def integrator(name: str, *, order: int) -> Callable[[Step], Integrator]:
     """Register a function as an integrator, for `Robot.simulate`.
 
     The function is ``step(system, t, q, v, dt) -> (q, v)``: from the configuration (nq,) and velocity (nv,) at the time
-    t to those a time dt later. q and v are columns of scalars (`kinetree.scalars.column.Column`), which add and
+    t to those a time dt later. q and v are columns of scalars (`kinetree.scalars.linalg.Column`), which add and
     take numbers as factors; all are recorded while a simulation is compiled, so there is no branching on them. Of the
     system:
 

@@ -8,8 +8,8 @@ from kinetree.algorithms.dynamics.passive_forces import passive_damping, passive
 from kinetree.glossary.symbols import Vector
 from kinetree.integrators.contract import State, System, integrator
 from kinetree.model import Model
-from kinetree.scalars.column import Column
 from kinetree.scalars.functions import Scalar
+from kinetree.scalars.linalg import Column
 
 
 @integrator("euler", order=1)

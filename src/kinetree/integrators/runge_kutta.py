@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from kinetree.integrators.contract import State, Step, System, integrator
-from kinetree.scalars.column import Column
 from kinetree.scalars.functions import Scalar
+from kinetree.scalars.linalg import Column
 
 
 class Tableau(NamedTuple):

@@ -20,9 +20,8 @@ from kinetree.integrators.euler import own_derivatives, with_rotors
 from kinetree.joints import Joint
 from kinetree.model import WORLD, Model
 from kinetree.model.edit import regrouped
-from kinetree.scalars.column import Column
 from kinetree.scalars.functions import Scalar, is_zero, select, select_less, sqrt
-from kinetree.scalars.linalg import dot
+from kinetree.scalars.linalg import Column, dot
 from kinetree.scalars.loops import Routine, recording, repeat
 from kinetree.spatial import Vec3
 from kinetree.spatial.rotation import Rotation

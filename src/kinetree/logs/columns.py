@@ -63,8 +63,7 @@ LOG = (*SAVED, "current")
 WRENCHES = (*LOG, "wrench")
 """What is read beside the time: of motions, of saved ones, of recorded ones, and of those with measured wrenches."""
 
-FORCES = ("tau", "current")
-"""What drives the joints; of these a log must have one."""
+FORCES = ("tau", "current")  # what drives the joints; of these a log must have one
 
 OTHERS: Mapping[str, str] = {
     "seconds": "ms msec millis milliseconds us µs usec microseconds ns nsec min h",
@@ -81,8 +80,7 @@ OTHERS: Mapping[str, str] = {
 
 TWIST = ("wx", "wy", "wz", "vx", "vy", "vz")
 QUATERNION = ("qx", "qy", "qz", "qw")
-WRENCH = ("nx", "ny", "nz", "fx", "fy", "fz")
-"""What a moment and a force add to the name of their frame."""
+WRENCH = ("nx", "ny", "nz", "fx", "fy", "fz")  # what a moment and a force add to the name of their frame
 
 BASE = {"q": ("x", "y", "z", *QUATERNION)} | dict.fromkeys(("v", "a", *FORCES), TWIST)
 """What a floating base adds to its name."""
@@ -197,8 +195,7 @@ def tokens(name: str) -> Tokens:
 COMPONENTS = {"f": ("f", ("force",)), "n": ("ntm", ("torque", "moment"))}
 """How the forces and the moments of a wrench may be called: by letters, and by words before the axis."""
 
-JOINT = (("joint",), ("axis",), ("j",), ("a",))
-"""What may stand before the number of a joint."""
+JOINT = (("joint",), ("axis",), ("j",), ("a",))  # what may stand before the number of a joint
 
 
 class Number(NamedTuple):

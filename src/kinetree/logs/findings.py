@@ -146,26 +146,22 @@ def of_joints(names: Iterable[str], there: Iterable[Any], text: str, **figures: 
         yield Found(text.format(listed(joints)), joints, figures)
 
 
-SLOW = 0.5
-"""Samples so far apart (s) tell no motion; milliseconds, taken as seconds, are further apart."""
+SLOW = 0.5  # samples so far apart (s) tell no motion; milliseconds, taken as seconds, are further apart
 
 SMALL = 1.0
 """The most by which a joint turns from one sample to the next beside a leap, and a leap differs from a turn (rad)."""
 
-MISSED = 1.5
-"""Steps in time that are so many times the median, or more, are where samples are missing."""
+MISSED = 1.5  # steps in time that are so many times the median, or more, are where samples are missing
 
 SATURATED = 0.02
 """The part of the samples at the greatest or the least force, from which on a sensor seems to be at its end."""
 
-CONSTANT = 1e-9
-"""Forces that change by less than this part of their size do so by the rounding of filters."""
+CONSTANT = 1e-9  # forces that change by less than this part of their size do so by the rounding of filters
 
 BESIDE = 8.0
 """How many times as often as any of the five values next to it: quantised forces rest at each value for a while."""
 
-REPEATED = 4
-"""How often a force that is not quantised has one value at most."""
+REPEATED = 4  # how often a force that is not quantised has one value at most
 
 
 def time_unit(seen: tuple[Robot, Samples]) -> Iterator[Found]:

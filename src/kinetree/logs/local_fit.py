@@ -13,17 +13,13 @@ from kinetree.robot import Robot
 from kinetree.validation import Array
 
 Difference = Callable[[Array, Array], Array]
+Indices = NDArray[np.int64]
 
 DEGREE = 4
 WINDOW = 15
-NUMBERS = 1 << 17
-"""Samples that are in fits at once, each of them in as many as its window is long: bounds the memory."""
-
-KEPT = 0.9999
-"""The part of the velocity's power that a cut-off frequency chosen from the data leaves."""
-
-NEIGHBOURS = 3
-"""Samples to either side that tell outliers."""
+NUMBERS = 1 << 17  # samples that are in fits at once, each of them in as many as its window is long: bounds the memory
+KEPT = 0.9999  # the part of the velocity's power that a cut-off frequency chosen from the data leaves
+NEIGHBOURS = 3  # samples to either side that tell outliers
 
 MARGIN = 6.0
 """By how much the cut-off is above the frequency below which that part is: forces, as sin q, change faster than q."""
@@ -39,25 +35,34 @@ ABOVE_LINES = 4.0
 
 
 def differentiate(
-    t: Array, x: Array, difference: Difference | None = None, *, window: int = WINDOW, degree: int = DEGREE
+    t: Array, x: Array, difference: Difference | None = None, *, window: int = WINDOW
 ) -> tuple[Array, Array]:
     """Return the first and second derivative of samples (n, k) at times (n,), by a Savitzky–Golay filter.
 
     It takes any spacing, is one-sided at the ends and reaches across no gap; with `Robot.difference` as `difference`
     the derivatives are v and a of configurations, quaternions too, as those of exponential coordinates are at zero.
     """
-    _check(t, x, window, degree)
+    least = DEGREE + 1
+    if window < least:
+        raise ArgumentError(f"a window of {window} samples is too small for degree {DEGREE}: take at least {least}")
+    if len(t) < window:
+        raise ArgumentError(
+            f"{len(t)} samples are too few to differentiate with a window of {window}; give more, or a smaller window "
+            f"(at least {least})"
+        )
+    for i in np.flatnonzero(~(np.diff(t) > 0))[:1] + 1:
+        raise ArgumentError(f"time must increase: sample {i + 1} is at {t[i]:g} s, the one before it at {t[i - 1]:g} s")
     minus, results = difference or (lambda x0, x1: x1 - x0), []
     for start, stop in stretches(t):
         n = stop - start
-        if n <= degree:
+        if n < least:
             raise ArgumentError(
                 f"{n} samples ({t[start]:g} s to {t[stop - 1]:g} s) stand alone, with a gap in time beside "
-                f"them: leave them out, at least {degree + 1} in a row can be differentiated"
+                f"them: leave them out, at least {least} in a row can be differentiated"
             )
         width, centres = min(window, n), np.arange(n)
         first = np.clip(centres - width // 2, 0, n - width)
-        results.append(fitted(t[start:stop], x[start:stop], minus, centres, first, width, degree)[1:3])
+        results.append(fitted(t[start:stop], x[start:stop], minus, centres, first, width)[1:3])
     v, a = map(np.concatenate, zip(*results, strict=True))
     return v, a
 
@@ -78,14 +83,7 @@ def gaps(t: Array) -> list[int]:
 
 
 def fitted(
-    t: Array,
-    x: Array,
-    minus: Difference,
-    centres: NDArray[np.int64],
-    first: NDArray[np.int64],
-    window: int,
-    degree: int = DEGREE,
-    others: Array | None = None,
+    t: Array, x: Array, minus: Difference, centres: Indices, first: Indices, window: int, others: Array | None = None
 ) -> tuple[Array, Array, Array, Array]:
     """Return local polynomials at the samples i, their `centres`: x ⊖ x_i, its two derivatives, and others.
 
@@ -96,15 +94,14 @@ def fitted(
     for k in range(0, len(centres), rows):
         i, near = centres[k : k + rows], first[k : k + rows, None] + np.arange(window)
         span = (t[near[:, -1]] - t[near[:, 0]])[:, None]
-        weights = fit_weights((t[near] - t[i, None]) / span, degree)
+        weights = fit_weights((t[near] - t[i, None]) / span)
         d = minus(np.broadcast_to(x[i, None], x[near].shape), x[near])
         moved, v, a = (np.einsum("ij,ijk->ik", w, d) for w in weights)
         parts.append((moved, v / span, a / span**2, np.einsum("ij,ijk->ik", weights[0], beside[near])))
-    moved, v, a, smooth = map(np.concatenate, zip(*parts, strict=True))
-    return moved, v, a, smooth
+    return tuple(map(np.concatenate, zip(*parts, strict=True)))  # type: ignore[return-value]
 
 
-def fit_weights(s: Array, degree: int) -> tuple[Array, Array, Array]:
+def fit_weights(s: Array, degree: int = DEGREE) -> tuple[Array, Array, Array]:
     """Return the weights of samples in the value and both derivatives at 0 of polynomials fitted to them at s (n, m).
 
     Forsythe's discrete orthogonal polynomials: ``p_{k+1} = (s − α_k) p_k − β_k p_{k−1}``, orthogonal over the points,
@@ -126,24 +123,6 @@ def fit_weights(s: Array, degree: int) -> tuple[Array, Array, Array]:
         at, at_before = rate - alpha * at - beta * at_before, at
         norm_before = norm
     return w0, w1, w2
-
-
-def _check(t: Array, x: Array, window: int, degree: int) -> None:
-    if not 2 <= degree < window:
-        raise ArgumentError(
-            f"a window of {window} samples is too small for degree {degree}: take at least {degree + 1}"
-        )
-    if len(t) != len(x):
-        raise ArgumentError(f"{len(t)} times for {len(x)} samples")
-    if len(t) < window:
-        raise ArgumentError(
-            f"{len(t)} samples are too few to differentiate with a window of {window}; "
-            f"give more, or a smaller window (at least {degree + 1})"
-        )
-    bad = np.flatnonzero(~(np.diff(t) > 0))
-    if len(bad):
-        i = int(bad[0]) + 1
-        raise ArgumentError(f"time must increase: sample {i + 1} is at {t[i]:g} s, the one before it at {t[i - 1]:g} s")
 
 
 def far_out(x: Array, limit: float) -> NDArray[np.bool_]:

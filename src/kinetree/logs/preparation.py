@@ -26,8 +26,7 @@ HALF_WINDOW = 0.78
 
 Schafer, "What is a Savitzky–Golay filter?", 2011, has ``(degree + 1) / (3.2 m − 4.6)`` in units of half the rate."""
 
-TINY = 1e-6
-"""Times that differ by such a part of a step are the same."""
+TINY = 1e-6  # times that differ by such a part of a step are the same
 
 HIGH = "accelerations are mostly noise there; a lower cutoff is better, or more samples a second"
 """What is wrong with cut-offs above half of Nyquist's frequency."""
@@ -84,7 +83,10 @@ def smoothed(robot: Robot, blocks: Iterable[Samples], chosen: Filter) -> Iterato
             rests.append(still is not None and bool(still.all()))
             yield samples._replace(standing=still)
     if not rests:
-        raise ArgumentError("t must be two times and more" if fit is None else fit.too_few)
+        if fit is None:
+            raise ArgumentError("t must be two times and more")
+        needed = f"a cut-off of {fit.cutoff.frequency:.3g} Hz needs {2 * fit.reach + 1} samples without a gap"
+        raise ArgumentError(f"{needed}: give more samples or a higher cutoff")
     if all(rests):
         raise ArgumentError("at every sample every joint is slower than standing: give a lower speed")
 
@@ -121,12 +123,6 @@ class LocalFit:
         half = self.window // 2
         return half if self.smoothing is None else 2 * half + half // 8 + 2  # samples may be nearer than usual
 
-    @property
-    def too_few(self) -> str:
-        """What to say of motions without a whole window."""
-        needed = f"a cut-off of {self.cutoff.frequency:.3g} Hz needs {2 * self.reach + 1} samples without a gap"
-        return f"{needed}: give more samples or a higher cutoff"
-
     def __call__(self, arrays: Arrays, first: int) -> tuple[Samples | None, Arrays, int]:
         """Return samples from the first on, None without a whole window; what the next part needs, and its first."""
         robot, nv, half, reach = self.robot, self.robot.nv, self.window // 2, self.reach
@@ -154,7 +150,7 @@ class LocalFit:
     def _with_signs(self, arrays: Arrays, smoothing: float) -> Array:
         """Return the rest with the signs of filtered velocities after the forces; no fit needs those at the ends."""
         (t, q, others), nv, half = arrays, self.robot.nv, self.window // 2
-        weights = fit_weights(np.arange(-half, half + 1)[None] / (2.0 * half), DEGREE)[1][0, ::-1]
+        weights = fit_weights(np.arange(-half, half + 1)[None] / (2.0 * half))[1][0, ::-1]
         step, origin = 1.0 / self.cutoff.rate, self.origin
         even = origin + step * np.arange(np.ceil((t[0] - origin) / step - TINY), (t[-1] - origin) / step + TINY)
         same = len(even) == len(t) and np.abs(even - t).max() < TINY * step

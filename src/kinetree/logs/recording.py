@@ -18,7 +18,7 @@ from kinetree.logs.findings import Findings, check_recording
 from kinetree.logs.local_fit import gaps
 from kinetree.logs.preparation import of_robot, smoothed
 from kinetree.logs.samples import Filter, Samples, cut, joined
-from kinetree.logs.sensors import AtJoints, Sensors
+from kinetree.logs.sensors import Sensors, at_joints
 from kinetree.options import given
 from kinetree.robot import Robot
 from kinetree.signatures import friendly_call_errors
@@ -61,10 +61,13 @@ class Recording:
             raise ArgumentError(
                 f"a log is read by its path and the robot; {type(robot).__name__} was given for the robot"
             )
+        for frame in map(robot.frame, sensors.called):
+            if frame.body is None:
+                raise ArgumentError(f"{frame.name!r} does not move: a wrench on it makes no difference")
         self.robot, self.name, self.progress = robot, name, 0.0
         self.notes: tuple[str, ...] = ()
         self._whole: Samples | None = None
-        self._sensors, self._rows, self._at_joints = sensors, rows, AtJoints(robot, sensors, name)
+        self._sensors, self._rows = sensors, rows
 
     def __getattr__(self, name: str) -> Any:
         if name == "samples":
@@ -107,8 +110,8 @@ class Recording:
         """Yield the file's blocks, in which time goes on: samples with the time of the one before are left out."""
         last, left_out, self.progress = -np.inf, 0, 0.0
         with open_log(Path(self.name), self.robot, self._sensors) as file:
-            for arrays in file.blocks(missing="left out" if self._sensors.skip_missing else "refused", remedy=REMEDY):
-                block = self._at_joints(arrays)
+            blocks = file.blocks(missing="left out" if self._sensors.skip_missing else "refused", remedy=REMEDY)
+            for block in at_joints(self.robot, self._sensors, self.name, blocks):
                 self.progress = file.progress
                 if (t := block.t) is not None:
                     steps = np.diff(t, prepend=last)

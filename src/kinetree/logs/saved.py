@@ -36,8 +36,7 @@ Read = dict[str, Any]
 
 _AT = {"inertia": model_inputs.body_inertia("…"), "payload": model_inputs.payload("…")}
 _OF_ROBOT = (model_inputs.gravity, model_inputs.joint_damping, model_inputs.joint_friction, model_inputs.joint_armature)
-INPUTS = {x.kind: x for x in _OF_ROBOT} | _AT
-"""The numbers of a robot by their kinds."""
+INPUTS = {x.kind: x for x in _OF_ROBOT} | _AT  # the numbers of a robot by their kinds
 
 EVENTS = ("event_times", "event_names", "event_robots", "event_q", "event_v")
 GIVEN = ("input_names", "input_kinds", "input_frames")
@@ -217,22 +216,22 @@ def packed(trajectory: Trajectory) -> dict[str, Any]:
         found |= zip(GIVEN, zip(*((x.name, x.kind, x.frame) for x in given), strict=True), strict=True)
         found["inputs"] = np.concatenate(wide, axis=-1)
     types = {str: np.str_, int: np.int64}
-    return {x: np.array(y, types.get(BESIDE[x].kind)) for x, y in found.items()}
+    return {x: np.array(y, types.get(BESIDE[x][1])) for x, y in found.items()}
 
 
 def unpacked(name: str, arrays: Mapping[str, Any], robot: Robot, lead: tuple[int, ...], samples: int) -> dict[str, Any]:
     """Return the arguments of `Trajectory` in these arrays of a file; `FormatError` where they are not such."""
     sizes = {"lead": lead, "robot": (len(lead),), "q": (robot.nq,), "v": (robot.nv,), "rows": (samples,)}
     for x, array in arrays.items():
-        sizes.setdefault(BESIDE[x].axes.split()[0], np.shape(np.atleast_1d(array))[:1])
+        sizes.setdefault(BESIDE[x][0].split()[0], np.shape(np.atleast_1d(array))[:1])
 
     def of(*keys: str) -> Iterator[Any]:
         for key in keys:
-            held, about = arrays.get(key), BESIDE[key]
-            shape = tuple(n for axis in about.axes.split() for n in sizes.get(axis, (0,)))
+            held, (axes, _, finite) = arrays.get(key), BESIDE[key]
+            shape = tuple(n for axis in axes.split() for n in sizes.get(axis, (0,)))
             if held is None or held.shape != shape:
                 raise FormatError(f"{name}: {key!r} has shape {getattr(held, 'shape', None)}; {shape} is expected")
-            if about.finite and about.kind is not str and not np.isfinite(held).all():
+            if finite and not np.isfinite(held).all():
                 raise FormatError(f"{name}: {key!r} holds a number that is not finite (NaN or inf)")
             yield held
 

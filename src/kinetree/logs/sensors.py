@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
@@ -96,65 +96,50 @@ class Sensors:
         return cast("Mapping[str, str]", self.wrenches)
 
 
-class AtJoints:
-    """Makes samples at the joints of what a file has, by what its columns are, with times, if there are any.
-
-    An error says which numbers do not fit the robot's motors, and that a frame with a wrench is not there, or is fixed.
-    """
-
-    def __init__(self, robot: Robot, sensors: Sensors, name: str) -> None:
-        self._robot, self._sensors, self._name = robot, sensors, name
-        self._ratios = _of_motors(robot, "gear_ratios", sensors.gear_ratios)
-        self._constants = _of_motors(robot, "torque_constants", sensors.torque_constants)
-        self._frames = [robot.frame(frame) for frame in sensors.called]
-        for frame in self._frames:
-            if frame.body is None:
-                raise ArgumentError(f"{frame.name!r} does not move: a wrench on it makes no difference")
-        self._driven = Coordinates.of(robot).of_joints("v")
-        of_v = {k: body.q_index[j] for body in robot.model.leading for j, k in enumerate(body.v_index)}
-        self._positions = [of_v[k] for k in range(robot.nv)]
-
-    def __call__(self, arrays: Mapping[str, Array]) -> Samples:
-        """Return the samples of the arrays "t", "q", "v", "a", "tau", "current" and "wrench" of a file."""
-        q, v, a, ratios = arrays["q"], arrays.get("v"), arrays.get("a"), self._ratios
-        tau = self._forces(arrays)
-        if self._sensors.motor_positions and ratios is not None:
-            q = q.copy()
-            q[:, self._positions] /= ratios
-            v, a = (None if x is None else x / ratios for x in (v, a))
-        f_ext = self._wrenches(q, arrays["wrench"]) if "wrench" in arrays else None
-        return Samples(q, v, a, tau, f_ext, t=arrays.get("t"))
-
-    def _forces(self, arrays: Mapping[str, Array]) -> Array:
-        tau, constants = np.zeros((len(arrays["q"]), self._robot.nv)), self._constants
-        if "tau" not in arrays and "current" not in arrays:
-            tau[:, self._driven] = np.nan
-            return tau
-        if constants is not None and "current" not in arrays:
-            raise FormatError(f"{self._name}: torque_constants are given, and there are no currents, only joint forces")
-        if constants is None and "tau" not in arrays:
+def at_joints(robot: Robot, sensors: Sensors, name: str, blocks: Iterable[Mapping[str, Array]]) -> Iterator[Samples]:
+    """Yield samples at the joints of a file's arrays "t", "q", "v", "a", "tau", "current" and "wrench"."""
+    ratios, constants = (_of_motors(robot, x, getattr(sensors, x)) for x in ("gear_ratios", "torque_constants"))
+    driven, of_v = Coordinates.of(robot).of_joints("v"), [0] * robot.nv
+    for body in robot.model.leading:
+        for j, k in enumerate(body.v_index):
+            of_v[k] = body.q_index[j]
+    wanted, other = ("tau", "current") if constants is None else ("current", "tau")
+    for arrays in blocks:
+        q, v, a = arrays["q"], arrays.get("v"), arrays.get("a")
+        tau = np.zeros((len(q), robot.nv))
+        if wanted in arrays:
+            given = arrays[wanted]
+            tau[:, slice(None) if given.shape[1] == robot.nv else driven] = given
+            tau *= (1.0 if constants is None else constants) * (1.0 if ratios is None else ratios)
+        elif other == "tau" and other in arrays:
+            raise FormatError(f"{name}: torque_constants are given, and there are no currents, only joint forces")
+        elif other in arrays:
             raise ArgumentError(
-                f"{self._name}: there are currents and no joint forces: give torque_constants; 1 where nobody knows "
+                f"{name}: there are currents and no joint forces: give torque_constants; 1 where nobody knows "
                 "them, and the joints to `identify` as its motor_constants"
             )
-        given = arrays["tau"] if constants is None else arrays["current"]
-        tau[:, slice(None) if given.shape[1] == self._robot.nv else self._driven] = given
-        return np.asarray(
-            tau * ((1.0 if constants is None else constants) * (1.0 if self._ratios is None else self._ratios))
-        )
+        else:
+            tau[:, driven] = np.nan
+        if sensors.motor_positions and ratios is not None:
+            q = q.copy()
+            q[:, of_v] /= ratios
+            v, a = (None if x is None else x / ratios for x in (v, a))
+        f_ext = _on_bodies(robot, sensors, q, arrays["wrench"]) if sensors.called else None
+        yield Samples(q, v, a, tau, f_ext, t=arrays.get("t"))
 
-    def _wrenches(self, q: Array, wrenches: Array) -> Array:
-        """Return wrenches (n, 6 k) at the origins of frames, moment and force, as wrenches (n, nb, 6) on bodies."""
-        robot, out = self._robot, np.zeros((len(q), self._robot.nb, 6))
-        for k, frame in enumerate(self._frames):
-            n, f = wrenches[:, 6 * k : 6 * k + 3], wrenches[:, 6 * k + 3 : 6 * k + 6]
-            if self._sensors.wrench_axes == "world":
-                R = robot.frame_placement(q, frame=frame.name)[:, :3, :3]
-                n, f = (np.einsum("nji,nj->ni", R, x) for x in (n, f))
-            R, p = frame.placement[:3, :3], frame.placement[:3, 3]
-            n, f = n @ R.T, f @ R.T
-            out[:, robot.body_names.index(str(frame.body))] += np.hstack([n + np.cross(p, f), f])
-        return out
+
+def _on_bodies(robot: Robot, sensors: Sensors, q: Array, wrenches: Array) -> Array:
+    """Return wrenches (n, 6 k) at the origins of frames, moment and force, as wrenches (n, nb, 6) on bodies."""
+    out = np.zeros((len(q), robot.nb, 6))
+    for k, frame in enumerate(map(robot.frame, sensors.called)):
+        n, f = wrenches[:, 6 * k : 6 * k + 3], wrenches[:, 6 * k + 3 : 6 * k + 6]
+        if sensors.wrench_axes == "world":
+            R = robot.frame_placement(q, frame=frame.name)[:, :3, :3]
+            n, f = (np.einsum("nji,nj->ni", R, x) for x in (n, f))
+        R, p = frame.placement[:3, :3], frame.placement[:3, 3]
+        n, f = n @ R.T, f @ R.T
+        out[:, robot.body_names.index(str(frame.body))] += np.hstack([n + np.cross(p, f), f])
+    return out
 
 
 def _of_motors(robot: Robot, what: str, given: object) -> Array | None:

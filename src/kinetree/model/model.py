@@ -148,6 +148,10 @@ class Model:
             raise ModelError(unknown_name("joint", joint_name, self.joint_names))
         return self._body_of_joint[joint_name]
 
+    def leader(self, body: Body) -> Body:
+        """Return the body whose joint this one's follows; the body itself where it follows none."""
+        return next(other for other in self.leading if other.v_index == body.v_index)
+
     def frame(self, name: str) -> Frame:
         """Return the frame of this name; `ModelError` where there is none."""
         if not isinstance(name, str) or name not in self._frame_of_name:

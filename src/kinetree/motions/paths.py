@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from kinetree.errors import ArgumentError, LimitWarning, listed, warn_user
 from kinetree.robot import Robot
-from kinetree.robot.limits import beyond
+from kinetree.robot.base import beyond_limits
 from kinetree.signatures import friendly_call_errors
 from kinetree.validation import Array, positive, real_array
 
@@ -240,7 +240,7 @@ def _ends(robot: Robot, q0: ArrayLike, q1: ArrayLike) -> tuple[Array, Array]:
         ends.append(real_array(name, q, robot.nq, batch=False))
         if not np.isfinite(ends[-1]).all():
             raise ArgumentError(f"{name} holds NaN or inf")
-    if told := beyond(robot.model.leading, ends[1]):
+    if told := beyond_limits(robot.model.leading, ends[1]):
         warn_user(f"q1 is outside the limits, and so will the path be: {told}", LimitWarning)
     step = robot.difference(*ends)
     if not np.isfinite(step).all():

@@ -67,8 +67,7 @@ COUNTING = {
 """Which kinds of numbers of the robot count in each function."""
 
 
-RECORDED = ("a", "tau", "f")
-"""What is recorded on request."""
+RECORDED = ("a", "tau", "f")  # what is recorded on request
 
 
 class Quantities:

@@ -15,7 +15,6 @@ An exact node is a value like any other: it is neither flattened nor fused.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import chain
 from typing import Any, NamedTuple
 
 from kinetree.graph import Graph, Program
@@ -54,8 +53,7 @@ def contract(program: Program) -> Program:
             new[i] = builder.sum(_terms(program, i, inner, new))
         else:
             new[i] = builder.node(i, op, tuple([new[a] for a in args]), payload)
-    results = tuple(tuple(new[i] for i in entries) for entries in program.results)
-    return Program(builder.graph, program.inputs, program.outputs, results, builder.order(results))
+    return program.of(builder.graph, new, builder.order(new[i] for i in program.roots()))
 
 
 def _terms(program: Program, root: int, inner: set[int], new: dict[int, int]) -> list[_Term]:
@@ -94,9 +92,9 @@ class _Chains:
             self._time[i] = time
         return i
 
-    def order(self, results: Iterable[Iterable[int]]) -> tuple[int, ...]:
+    def order(self, results: Iterable[int]) -> tuple[int, ...]:
         """Return the live nodes in order of time."""
-        return tuple(sorted(self.graph.live(chain.from_iterable(results)), key=self._time.__getitem__))
+        return tuple(sorted(self.graph.live(results), key=self._time.__getitem__))
 
     def sum(self, terms: list[_Term]) -> int:
         """Return the sum, accumulated as ±value: a negation is needed only if all terms are negative."""

@@ -59,8 +59,7 @@ def rewrite(program: Program, rules: Sequence[Rule] = RULES) -> Program:
         new[i] = made
         if uses[i] == 1:
             single.add(made)
-    results = tuple(tuple(new[i] for i in entries) for entries in program.results)
-    return Program(graph, program.inputs, program.outputs, results)
+    return program.of(graph, new)
 
 
 def _matches(
@@ -107,5 +106,4 @@ def with_nested(program: Program, change: Callable[[Program], Program]) -> Progr
                 changed[payload] = payload.with_programs(change)
             payload = changed[payload]
         new[i] = graph.node(op, tuple([new[a] for a in args]), payload)
-    results = tuple(tuple(new[i] for i in entries) for entries in program.results)
-    return Program(graph, program.inputs, program.outputs, results)
+    return program.of(graph, new)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import functools
+import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from kinetree.graph import Graph, Port, Program
 from kinetree.graph.array_operations import ArrayOperation, call
+from kinetree.graph.graph import Node
 from kinetree.graph.ops import OPS
 from kinetree.tracing.expr import Expr
 
@@ -43,21 +46,15 @@ def _doubled(port: Port) -> Port:
 
 def pushed(program: Program, graph: Graph, entry: Callable[[int, int], Entry]) -> list[list[Entry]]:
     """Return the value and rate of every entry of every result; ``entry(port, k)`` is known of an input's entry."""
-    known: dict[int, Entry] = {}
-    called: dict[int, list[Entry]] = {}
-    for i in program.schedule():
-        op, args, payload = program.graph[i]
-        if op == "const":
-            known[i] = Expr(graph, graph.const(payload)), 0.0
-        elif op == "input":
-            known[i] = entry(*payload)
-        elif op == "call":
-            called[i] = _called(graph, payload, [known[a] for a in args])
-        elif op == "get":
-            known[i] = called[args[0]][payload]
-        else:
-            known[i] = _applied(graph, op, payload, [known[a] for a in args])
-    return [[known[i] for i in entries] for entries in program.results]
+    found = iter(
+        program.evaluated(
+            lambda x: (Expr(graph, graph.const(x)), 0.0),
+            entry,
+            functools.partial(_applied, graph),
+            functools.partial(_called, graph),
+        )
+    )
+    return [list(itertools.islice(found, port.size)) for port in program.outputs]
 
 
 class _Functions:
@@ -70,15 +67,15 @@ class _Functions:
         return lambda *operands: self._one.record(OPS[name], *operands)
 
 
-def _applied(graph: Graph, op: str, payload: Any, arguments: Sequence[Entry]) -> Entry:
+def _applied(graph: Graph, node: Node, arguments: Sequence[Entry]) -> Entry:
     """Return the value and the rate of an operation: the sum of its partial derivatives times the arguments' rates."""
     values, rates = zip(*arguments, strict=True)
-    y = Expr(graph, OPS[op].node(graph, tuple(x.id for x in values), payload))
+    y = Expr(graph, OPS[node.op].node(graph, tuple(x.id for x in values), node.payload))
     total: Any = 0.0
     if any(isinstance(rate, Expr) for rate in rates):
-        formula = OPS[op].partials
+        formula = OPS[node.op].partials
         if formula is None:
-            raise NotImplementedError(f"{op} has no derivative")
+            raise NotImplementedError(f"{node.op} has no derivative")
         for partial, rate in zip(formula(_Functions(graph), y, *values), rates, strict=True):
             if isinstance(rate, Expr):
                 total = total + partial * rate

@@ -115,21 +115,30 @@ def combined(model: Model, body: Body) -> JointSpring:
     return JointSpring(total, sum(s.stiffness * s.rest for s in springs) / total)
 
 
-def _stiffness(model: Model) -> Array:
-    """Return the stiffness at each entry of v."""
-    values = np.zeros(model.nv)
-    for body in model.leading:
-        values[list(body.v_index)] = combined(model, body).stiffness
-    return values
+LIMIT_TOLERANCE = 1e-6
+"""So far beyond a limit (rad, m) is no reason to warn: numbers are rounded in files and in float32."""
 
 
-def _rest_positions(model: Model) -> Array:
-    """Return the configuration in which the springs are relaxed."""
-    values = np.empty(model.nq)
-    for body in model.leading:
-        rest = combined(model, body).rest if body.has_one_coordinate else body.joint.neutral()
-        values[list(body.q_index)] = rest
-    return values
+def given_limits(limits: ArrayLike) -> Any:
+    """Return limits of effort or velocity, infinite where they are 0: files must have a number, and 0 is "not known".
+
+    Examples
+    --------
+    >>> given_limits([87.0, 0.0])
+    array([87., inf])
+    """
+    return np.where(np.asarray(limits) > 0, limits, np.inf)[()]
+
+
+def beyond_limits(bodies: Iterable[Body], q: Array) -> str:
+    """Return which of these bodies' joints are outside their limits, and where they are; "" if none is."""
+    return "; ".join(
+        f"{body.joint_name!r} at {position:.4g}, with limits {body.limits.lower:.4g} and {body.limits.upper:.4g}"
+        for body in bodies
+        if len(body.q_index) == 1
+        for position in [q[body.q_index[0]]]
+        if not body.limits.lower - LIMIT_TOLERANCE <= position <= body.limits.upper + LIMIT_TOLERANCE
+    )
 
 
 class of_model(property, Generic[T]):  # noqa: N801  (used like property)
@@ -158,29 +167,29 @@ class of_model(property, Generic[T]):  # noqa: N801  (used like property)
         def __set__(self, robot: object, value: NoReturn) -> None: ...
 
 
-def _limit(field: str, of: str, doc: str) -> of_model[Array]:
-    """Return the property with this limit of all joints, in the order of q or of v."""
+def _at_joints(of: str, read: Callable[[Model, Body], Any], doc: str) -> of_model[Array]:
+    """Return the property with what is read of the joints at each entry of q or of v."""
 
-    def read(model: Model) -> Array:
-        values = np.full(model.nq if of == "q" else model.nv, -np.inf if field == "lower" else np.inf)
+    def values(model: Model) -> Array:
+        found = np.empty(model.nq if of == "q" else model.nv)
         for body in model.leading:
-            if len(body.v_index) == 1:
-                values[list(body.q_index if of == "q" else body.v_index)] = getattr(body.limits, field)
-        return values
+            found[list(body.q_index if of == "q" else body.v_index)] = read(model, body)
+        return found
 
-    return of_model(read, doc)
+    return of_model(values, doc)
+
+
+def _limit(field: str, of: str, doc: str) -> of_model[Array]:
+    """Return the property with this limit of joints of one degree of freedom."""
+    none = -np.inf if field == "lower" else np.inf
+    return _at_joints(of, lambda _, body: getattr(body.limits, field) if len(body.v_index) == 1 else none, doc)
 
 
 def _resistance(field: str, doc: str) -> of_model[Array]:
-    """Return the property with this resistance at each entry of v."""
-
-    def read(model: Model) -> Array:
-        values = np.zeros(model.nv)
-        for body in model.bodies:  # followers too: theirs are seen from the leader
-            values[list(body.v_index)] += getattr(body, field)
-        return values
-
-    return of_model(read, doc)
+    """Return the property with this resistance, that of followers added to their leader's."""
+    return _at_joints(
+        "v", lambda m, body: np.sum([getattr(b, field) for b in m.bodies if b.v_index == body.v_index], axis=0), doc
+    )
 
 
 @friendly_call_errors
@@ -225,9 +234,15 @@ class BaseRobot(AlgorithmAttributes, RobotFunctions):
     )
     damping = _resistance("damping", "Viscous friction (nv,), followers' included (N·m·s, N·s/m).")
     friction = _resistance("friction", "Coulomb friction (nv,), followers' included (N·m, N).")
-    stiffness = of_model(_stiffness, "Stiffness of springs (nv,), followers' included (N·m/rad, N/m).")
-    rest_positions = of_model(
-        _rest_positions, "Configuration (nq,) in which springs are relaxed; 0, or neutral, where there are none."
+    stiffness = _at_joints(
+        "v",
+        lambda m, body: combined(m, body).stiffness,
+        "Stiffness of springs (nv,), followers' included (N·m/rad, N/m).",
+    )
+    rest_positions = _at_joints(
+        "q",
+        lambda m, body: combined(m, body).rest if body.has_one_coordinate else body.joint.neutral(),
+        "Configuration (nq,) in which springs are relaxed; 0, or neutral, where there are none.",
     )
     lower_limits = _limit("lower", "q", "Lowest positions (nq,), −inf where there is no limit (rad, m).")
     upper_limits = _limit("upper", "q", "Highest positions (nq,), inf where there is no limit (rad, m).")

@@ -13,9 +13,8 @@ from kinetree.errors import ArgumentError, LimitWarning, warn_user
 from kinetree.model import JointFriction, Model
 from kinetree.model import edit as changes
 from kinetree.model.checks import Pose, as_transform, as_vector
-from kinetree.robot.base import BaseRobot
+from kinetree.robot.base import BaseRobot, beyond_limits
 from kinetree.robot.configurations import neutral
-from kinetree.robot.limits import beyond
 from kinetree.spatial import Inertia, Transform
 from kinetree.validation import Array, as_poses, positive, real_array
 
@@ -299,7 +298,7 @@ def lock(robot: R, joints: Sequence[str] | Mapping[str, ArrayLike], q: ArrayLike
     names = set(model.joint_names)
     left = [k for body in robot.model.leading if body.joint_name in names for k in body.q_index]
     locked = [body for body in robot.model.leading if body.joint_name not in names]
-    if told := beyond(locked, configuration):
+    if told := beyond_limits(locked, configuration):
         warn_user(
             f"locked outside the limits: {told}. Give positions by name, lock({{name: position}}), or q=", LimitWarning
         )
@@ -311,7 +310,7 @@ def _put(model: Model, positions: Mapping[str, ArrayLike], q: Array) -> None:
     for name, position in positions.items():
         body = model.bodies[model.body_of_joint(name)]
         if body.joint.follows is not None:
-            leader = next(b.joint_name for b in model.leading if b.q_index == body.q_index)
+            leader = model.leader(body).joint_name
             raise ArgumentError(f"joint {name!r} follows {leader!r}: give the position of that one")
         what = f"the position of joint {name!r}"
         coordinates = np.atleast_1d(real_array(what, position))

@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike
 
 from kinetree.errors import ArgumentError, ModelError
 from kinetree.model import Body, JointLimits, JointSpring, Model
-from kinetree.model.body import ONE_HAS_SPRINGS
 from kinetree.model.tree import Follows, narrowed, spring_at_leader
 from kinetree.robot.base import combined
 from kinetree.robot.edit import R, changed
@@ -83,21 +82,21 @@ def with_joint_physics(
     figures = {what: _figures(model, what, value) for what, value in given.items() if value is not None}
     if gear_ratio is not None and rotor_inertia is None:
         raise ArgumentError("gear_ratio is given without rotor_inertia, which it multiplies")
-    rotors = figures.pop("rotor_inertia", {})
-    for name in gear_ratio if isinstance(gear_ratio, Mapping) else ():
-        model.body_of_joint(name)  # is there such a joint?
-        if name not in rotors:
-            raise ArgumentError(f"gear_ratio is given for joint {name!r}, and rotor_inertia is not")
+    rotors, ratios = (
+        figures.pop("rotor_inertia", {}),
+        _by_joint(model, "gear_ratio", 1.0 if gear_ratio is None else gear_ratio),
+    )
+    for name in ratios.keys() - rotors.keys() if isinstance(gear_ratio, Mapping) else ():
+        raise ArgumentError(f"gear_ratio is given for joint {name!r}, and rotor_inertia is not")
     for name, J in rotors.items():
-        G = _ratio(model, name, gear_ratio)
-        own = figures.setdefault("armature", {}).get(name, (0.0,) * len(J))
+        own, G = (of.get(name, (x,) * len(J)) for of, x in ((figures.setdefault("armature", {}), 0.0), (ratios, 1.0)))
         figures["armature"][name] = felt = tuple(a + j * g * g for a, j, g in zip(own, J, G, strict=True))
         if not np.isfinite(felt).all():
             raise ArgumentError(f"gear_ratio² · rotor_inertia of joint {name!r} overflows")
     bodies = list(model.bodies)
     for i, body in enumerate(bodies):
         its = {what: of[body.joint_name] for what, of in figures.items() if body.joint_name in of}
-        new: dict[str, Any] = {what: _felt(model, i, what, x) for what, x in its.items()}
+        new: dict[str, Any] = {what: _felt(body, what, x) for what, x in its.items()}
         bodies[i] = replace(body, **new)
     model = replace(model, bodies=tuple(bodies))
     for what, value in (("stiffness", stiffness), ("rest_position", rest_position)):
@@ -153,8 +152,8 @@ def with_limits(
         except ModelError as error:
             raise ModelError(f"joint {body.joint_name!r}: {error}") from None
     for i, body in enumerate(bodies):
-        if i not in model.joint_order and body.joint.follows is not None:
-            k = next(k for k in model.joint_order if bodies[k].v_index == body.v_index)
+        if body.joint.follows is not None:
+            k = model.bodies.index(model.leader(body))
             if (bodies[k].limits, body.limits) != (model.bodies[k].limits, model.bodies[i].limits):
                 bodies[k] = _within_follower(bodies[k], body, body.joint.follows)
     return changed(robot, replace(model, bodies=tuple(bodies)))
@@ -175,113 +174,95 @@ def _within_follower(leader: Body, follower: Body, follows: Follows) -> Body:
 def _with_springs(model: Model, what: str, value: Values) -> Model:
     """Return the model with this stiffness, or rest_position, of springs."""
     field = "rest" if what == "rest_position" else what
+    figures = _of_one(model, what, value, "springs")
     bodies = list(model.bodies)
-    for name, x in value.items() if isinstance(value, Mapping) else ():
-        i = model.body_of_joint(name)
-        if not bodies[i].has_one_coordinate:
-            raise ModelError(f"joint {name!r} has {len(bodies[i].v_index)} degrees of freedom: {ONE_HAS_SPRINGS}")
-        joint, spring = bodies[i].joint, JointSpring(**{field: _of_joint(model, what, name, x)[0]})
-        if i not in model.joint_order and joint.follows is not None:
-            spring = spring_at_leader(joint.follows, spring)
-        bodies[i] = replace(bodies[i], spring=replace(bodies[i].spring, **{field: getattr(spring, field)}))
-    if isinstance(value, Mapping):
-        return replace(model, bodies=tuple(bodies))
-    array = _resistance(what, value, model.nq if field == "rest" else model.nv)
     for i, body in enumerate(bodies):
-        if i not in model.joint_order:
-            bodies[i] = replace(body, spring=replace(body.spring, stiffness=0.0))
+        spring, follows = body.spring, body.joint.follows
+        if isinstance(value, Mapping):
+            if body.joint_name in figures:
+                own = JointSpring(**{field: figures[body.joint_name]})
+                own = own if follows is None else spring_at_leader(follows, own)
+                spring = replace(spring, **{field: getattr(own, field)})
+        elif follows is not None:
+            spring = replace(spring, stiffness=0.0)
         elif body.has_one_coordinate:
-            (k,) = body.q_index if field == "rest" else body.v_index
-            bodies[i] = replace(body, spring=replace(combined(model, body), **{field: float(array[k])}))
-        elif field == "stiffness" and np.ndim(value) and array[list(body.v_index)].any():
-            entries = f"joint {body.joint_name!r} has {len(body.v_index)} entries, which have no springs: give 0"
-            raise ModelError(f"{what}: {entries}")
+            spring = replace(combined(model, body), **{field: figures[body.joint_name]})
+        bodies[i] = replace(body, spring=spring)
     return replace(model, bodies=tuple(bodies))
-
-
-def _figures(model: Model, what: str, value: Values) -> ByJoint:
-    """Return these figures by joint, where they change."""
-    if isinstance(value, Mapping):
-        return {name: _of_joint(model, what, name, x) for name, x in value.items()}
-    array = _resistance(what, value, model.nv)
-    found = {body.joint_name: (0.0,) * len(body.v_index) for body in model.bodies}  # the followers'
-    for body in model.leading:
-        found[body.joint_name] = tuple(array[list(body.v_index)].tolist())
-        if np.ndim(value) == 0 and not body.joint.actuated:
-            del found[body.joint_name]
-    return found
-
-
-def _ratio(model: Model, name: str, value: Values | None) -> tuple[float, ...]:
-    """Return the gear ratio of each degree of freedom of a joint."""
-    if value is None or isinstance(value, Mapping):
-        return _of_joint(model, "gear_ratio", name, 1.0 if value is None else value.get(name, 1.0))
-    v_index = model.bodies[model.body_of_joint(name)].v_index
-    return tuple(_resistance("gear_ratio", value, model.nv)[list(v_index)].tolist())
-
-
-def _of_joint(model: Model, what: str, name: str, value: ArrayLike) -> tuple[float, ...]:
-    """Return the figures of a joint that is named, one a degree of freedom."""
-    n = len(model.bodies[model.body_of_joint(name)].v_index)
-    return tuple(_resistance(what, value, n, f" of joint {name!r}").tolist())
-
-
-def _resistance(what: str, value: ArrayLike, n: int, of: str = "") -> Array:
-    """Return the figures as n numbers, which are finite and, but for gear ratios and places, not negative."""
-    array = _numbers(what + of, value, n)
-    check_finite(what + of, array)
-    if what not in ("gear_ratio", "rest_position") and (array < 0.0).any():
-        raise ArgumentError(f"{what}{of} is {array.min()}, and cannot be negative")
-    return array
-
-
-def _numbers(what: str, value: ArrayLike, n: int) -> Array:
-    array = real_array(what, value)
-    if array.shape not in ((), (n,)):
-        raise ArgumentError(
-            f"{what} has shape {array.shape}: give one number, ({n},), or a dict by the name of the joint"
-        )
-    return np.broadcast_to(array, (n,))
-
-
-def _felt(model: Model, i: int, what: str, values: tuple[float, ...]) -> tuple[float, ...]:
-    """Return resistances at the speed of body i's joint as its coordinate feels them: a follower's at its leader's."""
-    follows = model.bodies[i].joint.follows
-    if i in model.joint_order or follows is None:
-        return values
-    scale = abs(follows[0]) if what == "friction" else follows[0] ** 2
-    return tuple(x * scale for x in values)
 
 
 def _limits(model: Model, what: str, value: Values) -> dict[str, float]:
     """Return these limits by joint, where they change."""
+    for name in value if isinstance(value, Mapping) and what == "effort" else ():
+        body = model.bodies[model.body_of_joint(name)]
+        if body.joint.follows is not None:
+            leader = model.leader(body).joint_name
+            raise ModelError(f"joint {name!r} follows {leader!r}: give the effort limit of that one")
+    found = _of_one(model, what, value, "limits")
+    for name, x in found.items() if what in ZERO_IS_NONE else ():
+        if x == 0.0:
+            raise ModelError(f"joint {name!r}: a limit of 0 of {what}: {ZERO_IS_NONE[what]}")
+    return found if isinstance(value, Mapping) else {name: found[name] for name in model.joint_names if name in found}
+
+
+def _figures(model: Model, what: str, value: Values) -> ByJoint:
+    """Return these resistances by joint, where they change."""
+    found = _by_joint(model, what, value)
     if isinstance(value, Mapping):
-        return {name: _limit(model, what, name, x) for name, x in value.items()}
-    of_q = what in ("lower", "upper")
-    array = _numbers(what, value, model.nq if of_q else model.nv)
-    if what in ZERO_IS_NONE and (array == 0.0).any():
-        raise ModelError(f"{what} holds a limit of 0: {ZERO_IS_NONE[what]}")
-    found = {}
-    for body in model.leading:
-        index = list(body.q_index if of_q else body.v_index)
-        if body.has_one_coordinate:
-            found[body.joint_name] = float(array[index[0]])
-        elif np.ndim(value) and np.isfinite(array[index]).any():
-            raise ModelError(
-                f"{what}: joint {body.joint_name!r} has {len(index)} entries, which have no limits: give inf"
-            )
+        return found
+    for body in model.bodies:
+        if body.joint.follows is not None:
+            found[body.joint_name] = (0.0,) * len(body.v_index)
+        elif np.ndim(value) == 0 and not body.joint.actuated:
+            del found[body.joint_name]
     return found
 
 
-def _limit(model: Model, what: str, name: str, value: ArrayLike) -> float:
-    i = model.body_of_joint(name)
-    body = model.bodies[i]
-    if i not in model.joint_order and what == "effort":
-        leader = next(b.joint_name for b in model.leading if b.v_index == body.v_index)
-        raise ModelError(f"joint {name!r} follows {leader!r}: give the effort limit of that one")
-    if not body.has_one_coordinate:
-        raise ModelError(f"joint {name!r} has {len(body.v_index)} degrees of freedom: only joints with one have limits")
-    limit = float(real_array(f"{what} of joint {name!r}", value, batch=False))
-    if what in ZERO_IS_NONE and limit == 0.0:
-        raise ModelError(f"joint {name!r}: a limit of 0 of {what}: {ZERO_IS_NONE[what]}")
-    return limit
+def _of_one(model: Model, what: str, value: Values, things: str) -> dict[str, float]:
+    """Return a figure by joint: those of one degree of freedom have these things."""
+    found, nothing = {}, 0.0 if what == "stiffness" else np.inf
+    for name, x in _by_joint(model, what, value).items():
+        if model.bodies[model.body_of_joint(name)].has_one_coordinate:
+            found[name] = x[0]
+        elif isinstance(value, Mapping):
+            raise ModelError(f"joint {name!r} has {len(x)} degrees of freedom: only joints with one have {things}")
+        elif what != "rest_position" and np.ndim(value) and any(abs(y) != nothing for y in x):
+            raise ModelError(f"{what}: joint {name!r} has {len(x)} entries, which have no {things}: give {nothing:g}")
+    return found
+
+
+def _by_joint(model: Model, what: str, value: Values) -> ByJoint:
+    """Return the figures of the joints that are named, else of all, one for each of its entries."""
+    if isinstance(value, Mapping):
+        bodies = {name: model.bodies[model.body_of_joint(name)] for name in value}
+        return {
+            name: tuple(_numbers(what, x, len(bodies[name].v_index), f" of joint {name!r}").tolist())
+            for name, x in value.items()
+        }
+    of_q = what in ("lower", "upper", "rest_position")
+    array = _numbers(what, value, model.nq if of_q else model.nv)
+    return {
+        body.joint_name: tuple(array[list(body.q_index if of_q else body.v_index)].tolist()) for body in model.bodies
+    }
+
+
+def _numbers(what: str, value: ArrayLike, n: int, of: str = "") -> Array:
+    """Return n numbers from one or n; limits may be infinite, and inertias, friction and stiffness not negative."""
+    array = real_array(what + of, value)
+    if array.shape not in ((), (n,)):
+        raise ArgumentError(
+            f"{what}{of} has shape {array.shape}: give one number, ({n},), or a dict by the name of the joint"
+        )
+    if what not in ("lower", "upper", "velocity", "effort"):
+        check_finite(what + of, array)
+    if what in ("armature", "damping", "friction", "rotor_inertia", "stiffness") and (array < 0.0).any():
+        raise ArgumentError(f"{what}{of} is {array.min()}, and cannot be negative")
+    return np.broadcast_to(array, (n,))
+
+
+def _felt(body: Body, what: str, values: tuple[float, ...]) -> tuple[float, ...]:
+    """Return resistances at a joint's speed as its coordinate feels them: a follower's at its leader's."""
+    if body.joint.follows is None:
+        return values
+    factor = body.joint.follows[0]
+    return tuple(x * (abs(factor) if what == "friction" else factor**2) for x in values)

@@ -159,9 +159,8 @@ def _parent(model: Model, body: Body) -> tuple[str, Transform]:
 def _mimic(model: Model, body: Body) -> tuple[str, float, float] | None:
     if body.joint.follows is None:
         return None
-    leader = next(other for other in model.leading if other.v_index == body.v_index)
     factor, offset = body.joint.follows
-    return leader.joint_name, float(factor), float(offset)
+    return model.leader(body).joint_name, float(factor), float(offset)
 
 
 def _pose(X: Transform) -> Array:

@@ -11,7 +11,7 @@ from kinetree.constraints import MECHANISM_ALGORITHMS
 from kinetree.constraints.builder import constrained
 from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.types import Constraint
-from kinetree.constraints.types.slot import slot_values
+from kinetree.constraints.types.contact import slot_values
 from kinetree.errors import ArgumentError
 from kinetree.robot.base import OPEN_LOOPS, AlgorithmAttributes, of_model
 from kinetree.robot.robot import Robot

@@ -11,7 +11,7 @@ from rich.markup import escape
 from kinetree.errors import ArgumentError
 from kinetree.robot.mobility import mobility
 from kinetree.robot.table import plain_text, print_robot
-from kinetree.tables import make_table, number
+from kinetree.tables import Cells, number
 
 if TYPE_CHECKING:
     from rich.console import JustifyMethod
@@ -78,7 +78,7 @@ def constraint_table(mech: Mechanism, width: int) -> Table:
     """Return the constraints, one a line."""
     columns: dict[str, JustifyMethod] = {"constraint": "left", "type": "left", "between": "left", "rows": "right"}
     rows = [(c.label, kind(c), " – ".join(c.of), str(c.size)) for c in mech.constraints]
-    return make_table(columns, rows, width, optional=["between", "type"])
+    return Cells(columns, rows, ("between", "type")).for_terminal(width)
 
 
 def kind(constraint: Constraint) -> str:

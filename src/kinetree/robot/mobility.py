@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kinetree.constraints.inputs import row_mask
 from kinetree.constraints.model import ROUNDING, independent_columns, pivots
 from kinetree.errors import ArgumentError, listed
 from kinetree.tables import number
@@ -127,7 +126,7 @@ def mobility(mech: Mechanism, q: ArrayLike, *, active: ArrayLike | None = None, 
         flags = _finite("active", flags.astype(float) if flags.dtype == bool else flags, model.nconstraints)
         if (wrong := flags[(flags != 0.0) & (flags != 1.0)]).size:
             raise ArgumentError(f"active holds {wrong[0]:g}: it is 1 for each constraint that acts, 0 for the others")
-        on = np.array(row_mask(model, flags.tolist())) == 1.0
+        on = flags[list(model.constraint_of_row)] == 1.0
     J = model.jacobian_of_angles(_finite("q", q, model.nq).tolist())[on]
     if not np.isfinite(J).all():
         lost = {model.constraint_names[model.constraint_of_row[i]] for i in np.flatnonzero(on)[np.isnan(J).any(axis=1)]}

@@ -10,8 +10,8 @@ from rich.console import Console
 from rich.markup import escape
 
 from kinetree.model import WORLD
-from kinetree.robot.limits import given
-from kinetree.tables import WIDE, make_table, number, print_warnings
+from kinetree.robot.base import given_limits
+from kinetree.tables import WIDE, Cells, number, print_warnings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -74,14 +74,14 @@ def joint_table(model: Model, width: int) -> Table:
             guide + body.joint_name,
             kind(body),
             position_range(body.limits),
-            number(given(body.limits.velocity)),
-            number(given(body.limits.effort)),
+            number(given_limits(body.limits.velocity)),
+            number(given_limits(body.limits.effort)),
             number(float(body.inertia.m)),
             body.name,
         )
         for guide, body in tree(model)
     ]
-    return make_table(columns, rows, width, optional=["body", "mass", "effort", "speed", "type"])
+    return Cells(columns, rows, ("body", "mass", "effort", "speed", "type")).for_terminal(width)
 
 
 def position_range(limits: JointLimits) -> str:

@@ -8,15 +8,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kinetree.errors import ArgumentError, here_called, unknown_name
-from kinetree.glue.cpython import ALIGNED, CONTIGUOUS
+from kinetree.errors import ArgumentError, here_called, listed, unknown_name
 from kinetree.graph import Port
 from kinetree.runtime.options import Constant, Value
 from kinetree.runtime.spec import FunctionSpec, Variant
 from kinetree.validation import MASKED, has_masked_entries
 
 Array = np.ndarray[Any, Any]
-_PLAIN = CONTIGUOUS | ALIGNED
 DTYPES = {name: np.dtype(name) for name in ("float32", "float64")}
 
 
@@ -37,22 +35,6 @@ class Inputs(NamedTuple):
     ports: tuple[Port, ...]
     arrays: list[Array]  # of the dtype of the variant, native, aligned; each state of the shape of its port
     lead: tuple[int, ...]  # the leading axes of the result
-
-
-def plain_batch(ports: tuple[Port, ...], args: tuple[Any, ...]) -> list[Array] | None:
-    """Return the arguments if each is a plain float64 array of n states, with one n > 0; None otherwise."""
-    n = None
-    for port, array in zip(ports, args, strict=False):
-        if type(array) is not np.ndarray or array.dtype is not DTYPES["float64"]:
-            return None
-        shape = array.shape
-        if not shape or shape[1:] != port.shape or array.flags.num & _PLAIN != _PLAIN:
-            return None
-        if n is None:
-            n = shape[0]
-        elif n != shape[0]:
-            return None
-    return list(args) if n else None
 
 
 def bind(spec: FunctionSpec, args: tuple[object, ...], kwargs: Mapping[str, object]) -> Call:
@@ -123,6 +105,20 @@ def ungrouped(
         return None  # a wrong call, if any
     value = given.pop(group.name)
     return args[:at], given if value is None else {**given, **group.given(spec.name, value)}
+
+
+def fixed(spec: FunctionSpec, options: Mapping[str, object]) -> dict[str, object]:
+    """Return options to fix, with those of a value in its place: no inputs, which go with each call."""
+    group = spec.group
+    if group is None:
+        return dict(options)
+    if inner := next((name for name in options if name in group.inner and name != group.name), None):
+        raise ArgumentError(f"{spec.name} has no option {inner!r}; {group.hint(inner)}")
+    value = options.get(group.name)
+    own = {} if value is None else group.given(spec.name, value) and group.split(value)
+    if inputs := [name for name in own if name not in group.options]:
+        raise ArgumentError(f"{spec.name}: bind fixes options; give {listed(inputs)} with each call")
+    return {name: x for name, x in options.items() if name != group.name} | dict(own)
 
 
 def _and(names: list[str]) -> str:

@@ -16,7 +16,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -33,6 +33,9 @@ SMALLEST_SECONDS = 2e-5  # a shared chunk shorter than this is not worth taking 
 _FIRST_BLOCKS = 64  # lane blocks in a kernel's first chunk, before its speed is known
 _LEAST_SECONDS = 1e-10  # for one state: guards against a coarse clock
 LANES = (1, 2, 4, 8, 16)
+
+Chunk: TypeAlias = Callable[[int, int], None]
+"""Runs so many states from one on."""
 
 _layout = cpython.find()
 _DATA = None if _layout is None else _layout.data  # offset of the pointer to the data in an array
@@ -126,20 +129,27 @@ class Kernel:
         self.scratch = code.scratch
         self.long = "kinetree_stopped" in code.externals
 
+    def share(self, work: Callable[[], Chunk], n: int, count: int = 1, *, largest: int, **parts: int) -> None:
+        """Run n states on so many threads, in chunks as of `Job`; the main thread does not run long loops itself."""
+        if count > 1 or self.long:
+            threads.pool.share(threads.Job(work, n, largest=largest, **parts), count, away=self.long)
+            return
+        run = work()
+        for start in range(0, n, largest):
+            run(start, min(largest, n - start))
+
 
 class SingleKernel(Kernel):
-    """``kt_single``, called through ctypes."""
+    """``kt_single``, called through ctypes, with the addresses of the entries that bring their own scratch, if any."""
 
     def __init__(self, code: ObjectCode, loaded: LoadedCode) -> None:
         super().__init__(code, loaded, "kt_single")
+        self.c_entry, self.run_entry = loaded.address("kt_c_entry"), loaded.address("kt_run")
         self._call = _Single(self.address)
 
     def run(self, laid_out: KernelArguments) -> None:
         """Evaluate one state."""
-        if self.long:
-            threads.pool.share(threads.Job(lambda: lambda start, n: self._run(laid_out), 1, largest=1), 1, away=True)
-        else:
-            self._run(laid_out)
+        self.share(lambda: lambda start, n: self._run(laid_out), 1, largest=1)
 
     def _run(self, laid_out: KernelArguments) -> None:
         memory, scratch = _scratch(self.scratch)
@@ -165,35 +175,18 @@ class BatchKernel(Kernel):
         done = 0
         if self._seconds == math.inf:
             done = min(n, _FIRST_BLOCKS * self.lanes)
-            self._share(laid_out, 0, done, 1, largest=done)
+            self.share(lambda: self._runner(laid_out), done, largest=done)
         seconds = (n - done) * self._seconds
         unit = -(-max(1, int(SMALLEST_SECONDS / self._seconds)) // self.lanes) * self.lanes
         count = min(threads.get_num_threads(), -(-(n - done) // unit)) if seconds > SHARED_SECONDS else 1
         largest = max(1, int(CHUNK_SECONDS / self._seconds))
-        if count > 1:
-            self._share(laid_out, done, n, count, largest=largest, unit=unit, part=2 * count)
-        elif done < n:
-            self._share(laid_out, done, n, 1, largest=-(-largest // self.lanes) * self.lanes)
+        parts = {"unit": unit, "part": 2 * count} if count > 1 else {}
+        largest = largest if parts else -(-largest // self.lanes) * self.lanes
+        if done < n:
+            self.share(lambda: self._runner(laid_out, done), n - done, count, largest=largest, **parts)
 
-    def _share(
-        self, laid_out: KernelArguments, first: int, end: int, count: int, *, largest: int, unit: int = 1, part: int = 1
-    ) -> None:
-        """Run the states from `first` to `end` on so many threads, in chunks as of `Job`."""
-        if count == 1 and not self.long:
-            run = self._runner(laid_out)
-            for start in range(first, end, largest):
-                run(start, min(largest, end - start))
-            return
-
-        def work() -> Callable[[int, int], None]:
-            run = self._runner(laid_out)
-            return lambda start, m: run(first + start, m)
-
-        job = threads.Job(work, end - first, largest=largest, unit=unit, part=part)
-        threads.pool.share(job, count, away=self.long)
-
-    def _runner(self, laid_out: KernelArguments) -> Callable[[int, int], None]:
-        """Return a call that runs `count` states from `start` on, in one thread."""
+    def _runner(self, laid_out: KernelArguments, first: int = 0) -> Chunk:
+        """Return a call that runs `count` states from `first` and `start` on, in one thread."""
         pointer_table, distance_table = table_types(len(laid_out.addresses))
         pointers = pointer_table(*laid_out.addresses)
         ins = ctypes.addressof(pointers)
@@ -202,7 +195,7 @@ class BatchKernel(Kernel):
         memory, scratch = _scratch(self.scratch)
 
         def run(start: int, count: int, keep: object = (self.keep, memory)) -> None:
-            if start:
+            if start := first + start:
                 pointers[:] = [a + start * s for a, s in zip(laid_out.addresses, laid_out.strides, strict=True)]
             begin = time.perf_counter()
             self._call(ins, outs, distances, count, scratch)

@@ -16,10 +16,9 @@ from kinetree.glue import cpython
 from kinetree.lazy import cached_property, lazy_method
 from kinetree.runtime import arguments, batch, outputs
 from kinetree.runtime.arguments import Array, Inputs
-from kinetree.runtime.batch import BatchKernel
-from kinetree.runtime.kernels import CallGlue, Kernels, Single
-from kinetree.runtime.spec import FunctionSpec, Variant
-from kinetree.tracing.context import substituting_flag
+from kinetree.runtime.batch import BatchKernel, SingleKernel
+from kinetree.runtime.kernels import CallGlue, Kernels
+from kinetree.runtime.spec import FunctionSpec, Variant, found_by_name
 
 
 class Shown:
@@ -120,9 +119,7 @@ class Function(functools.partial[Any]):
     def __reduce__(self) -> str | tuple[Any, ...]:
         """Support pickle: a user's function by its name in its module, others by how they are made."""
         path = getattr(self.spec.wrapped, "__qualname__", "")
-        found: Any = sys.modules.get(self.__module__)
-        for part in path.split("."):
-            found = getattr(found, part, None)
+        found = found_by_name(self.__module__, path)
         if found is self:
             return path
         if self.spec.reduce is None:
@@ -156,6 +153,10 @@ class Function(functools.partial[Any]):
         >>> J(robot.neutral()).shape
         (6, 7)
         """
+        return self._with_fixed(arguments.fixed(self.spec, options))
+
+    def _with_fixed(self, options: Mapping[str, object]) -> Function:
+        """Return the function with these options fixed, by the names that they have in the spec."""
         spec = self.spec.bind(options)
         key = tuple((o.name, o.default) for o in spec.options if o not in self.spec.options)
         if not key:
@@ -256,8 +257,6 @@ class Function(functools.partial[Any]):
         """Call with arguments in any form: the general path, for all calls that the glue does not accept."""
         if self._glue.is_awaited and not sys.is_finalizing():
             self._install(load=True, wait=False)
-        if not substituting_flag.value and (result := self._plain_batch(args, **kwargs)) is not None:
-            return result
         if self.spec.group is not None and (split := arguments.ungrouped(self.spec, args, kwargs)) is not None:
             return self(*split[0], **split[1])
         call = arguments.bind(self.spec, args, kwargs)
@@ -278,22 +277,15 @@ class Function(functools.partial[Any]):
                 np.copyto(out, place)
         return outputs.returned(spec, given)
 
-    def _plain_batch(self, args: tuple[object, ...], /, out: object = None, **others: object) -> Any:
-        """Return the result for plain float64 arrays of equally many states, None for any other call: a fast path."""
-        if others or not self.spec.is_plain:
-            return None
-        kernel = self._kernels.batches.get(self._default)
-        return kernel and outputs.plain_batch(self.spec, kernel, args, out)
-
     def _run(self, spec: FunctionSpec, inputs: Inputs, places: list[Array]) -> None:
         ports = (*inputs.ports, *spec.outputs)
         laid_out = batch.lay_out([*inputs.arrays, *places], ports, inputs.lead, len(inputs.ports))
         if inputs.lead == ():
-            self._single(inputs.variant).kernel.run(laid_out)
+            self._single(inputs.variant).run(laid_out)
         else:
             self._batch(inputs.variant).run(laid_out, math.prod(inputs.lead))
 
-    def _single(self, variant: Variant) -> Single:
+    def _single(self, variant: Variant) -> SingleKernel:
         """Return the kernel of this variant for one state; a new one becomes part of the call."""
         return self._called(self._kernels.singles.get(variant) or self._kernels.single(variant))
 

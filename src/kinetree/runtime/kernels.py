@@ -9,7 +9,7 @@ import contextlib
 import functools
 import itertools
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from contextlib import AbstractContextManager
 from types import NoneType
 from typing import Any, NamedTuple, TypeVar
@@ -18,9 +18,10 @@ import numpy as np
 
 from kinetree import locks
 from kinetree.backends import get_backend
-from kinetree.backends.base import LoadedCode, ObjectCode, Steps
+from kinetree.backends.base import Backend, LoadedCode, ObjectCode, Steps
 from kinetree.glue import cpython, descriptor, entry
 from kinetree.graph import Program
+from kinetree.lazy import cached_property
 from kinetree.runtime import cache
 from kinetree.runtime.batch import BatchKernel, SingleKernel
 from kinetree.runtime.options import Value, plain
@@ -36,27 +37,44 @@ observer: Callable[[str], AbstractContextManager[object]] = contextlib.nullconte
 """Entered, with the function's name, while something is compiled; the command line sets it to show that."""
 
 
-class _KernelRequest(NamedTuple):
-    """Code of this variant and kind, as the disk cache knows it, and how to compile it."""
-
-    variant: Variant
-    kind: str
-    compiled: Callable[[], ObjectCode]
-
-
-class Single(NamedTuple):
-    """The kernel for one state, and the addresses of the entries that bring their own scratch, if there are any."""
-
-    kernel: SingleKernel
-    c_entry: int | None
-    run: int | None
-
-
 class Glue(NamedTuple):
     """The compiled glue: the address of ``kt_call``, and what keeps it in memory."""
 
     address: int
     keep: object
+
+
+def load_or_compile(
+    made: dict[Any, Any],
+    key: Hashable,
+    name: str | None,
+    backend: Backend,
+    compiled: Callable[[], ObjectCode | None],
+    loaded: Callable[[ObjectCode, LoadedCode], Any],
+    wait: bool = True,
+) -> None:
+    """Put into `made` what is made of code: of that in the disk cache under a name, else of new code, if there is any.
+
+    Of two threads that load it, one's counts. Unless `wait`, nothing is done while something else is compiled.
+    """
+
+    def is_there() -> bool:
+        with locks.loading():
+            code = None if key in made or name is None else cache.load(name)
+            if code is not None:
+                made.setdefault(key, loaded(code, backend.load(code)))
+        return key in made
+
+    if is_there() or not locks.compiling.acquire(blocking=wait):
+        return
+    try:
+        if not is_there():  # another thread may have compiled it in the meantime
+            code = compiled()
+            if code is not None and name is not None:
+                cache.store(name, code)
+            made.setdefault(key, code and loaded(code, backend.load(code)))
+    finally:
+        locks.compiling.release()
 
 
 class Kernels:
@@ -65,9 +83,13 @@ class Kernels:
     def __init__(self, spec: FunctionSpec, backend: str, lanes: int | None) -> None:
         self._spec, self._backend_name, self._lanes = spec, backend, lanes
         self._programs: dict[tuple[Any, ...], Program] = {}
-        self.singles: dict[Variant, Single] = {}
+        self.singles: dict[Variant, SingleKernel] = {}
         self.batches: dict[Variant, BatchKernel] = {}
         self.scans: dict[tuple[Variant, Steps, int], ScanKernel] = {}
+
+    @cached_property
+    def _backend(self) -> Backend:
+        return get_backend(self._backend_name)
 
     @property
     def count(self) -> int:
@@ -87,47 +109,6 @@ class Kernels:
                     self._programs[key] = optimize(self._spec.trace(variant))
             return self._programs[key]
 
-    def single(self, variant: Variant) -> Single:
-        """Return the kernel for one state."""
-        if variant in self.singles:
-            return self.singles[variant]
-        backend = get_backend(self._backend_name)
-        request = _KernelRequest(
-            variant, "single", lambda: backend.compile_single(self.checked(variant), variant.dtype)
-        )
-
-        def made(code: ObjectCode, loaded: LoadedCode) -> Single:
-            return Single(SingleKernel(code, loaded), loaded.address("kt_c_entry"), loaded.address("kt_run"))
-
-        return self._loaded(self.singles, variant, request, made)
-
-    def batch(self, variant: Variant) -> BatchKernel:
-        """Return the kernel for many states."""
-        if variant in self.batches:
-            return self.batches[variant]
-        backend, lanes = get_backend(self._backend_name), self._lanes_for(variant)
-        request = _KernelRequest(
-            variant, f"batch {lanes}", lambda: backend.compile_batch(self.checked(variant), variant.dtype, lanes)
-        )
-        return self._loaded(self.batches, variant, request, lambda code, loaded: BatchKernel(code, loaded, lanes))
-
-    def scan(self, variant: Variant, steps: Steps, states: int) -> ScanKernel:
-        """Return the kernel for many steps of so many states: of one state it is a kernel of one lane."""
-        lanes = 1 if states == 1 and self._lanes is None else self._lanes_for(variant)
-        key = variant, steps, lanes
-        if key in self.scans:
-            return self.scans[key]
-        backend = get_backend(self._backend_name)
-        request = _KernelRequest(
-            variant,
-            f"scan {lanes} {steps!r}",
-            lambda: backend.compile_scan(self.checked(variant), variant.dtype, lanes, steps),
-        )
-        return self._loaded(self.scans, key, request, lambda code, loaded: ScanKernel(code, loaded, lanes))
-
-    def _lanes_for(self, variant: Variant) -> int:
-        return get_backend(self._backend_name).lanes(variant.dtype) if self._lanes is None else self._lanes
-
     def checked(self, variant: Variant) -> Program:
         """Return the program of a variant, whose constants its dtype can hold."""
         from kinetree.passes.constants import check_constants
@@ -136,30 +117,44 @@ class Kernels:
         check_constants(program, variant.dtype, self._spec.name)
         return program
 
-    def _loaded(
-        self, made: dict[_V, _K], key: _V, request: _KernelRequest, kernel: Callable[[ObjectCode, LoadedCode], _K]
+    def single(self, variant: Variant) -> SingleKernel:
+        """Return the kernel for one state."""
+        return self._kernel(self.singles, variant, variant, "single", self._backend.compile_single, SingleKernel)
+
+    def batch(self, variant: Variant) -> BatchKernel:
+        """Return the kernel for many states."""
+        lanes, compiler = self._lanes_for(variant), self._backend.compile_batch
+        return self._kernel(self.batches, variant, variant, f"batch {lanes}", compiler, BatchKernel, lanes)
+
+    def scan(self, variant: Variant, steps: Steps, states: int) -> ScanKernel:
+        """Return the kernel for many steps of so many states: of one state it is a kernel of one lane."""
+        lanes = 1 if states == 1 and self._lanes is None else self._lanes_for(variant)
+        key, kind, compiler = (variant, steps, lanes), f"scan {lanes} {steps!r}", self._backend.compile_scan
+        return self._kernel(self.scans, key, variant, kind, compiler, ScanKernel, lanes, steps)
+
+    def _lanes_for(self, variant: Variant) -> int:
+        return self._backend.lanes(variant.dtype) if self._lanes is None else self._lanes
+
+    def _kernel(
+        self,
+        made: dict[_V, _K],
+        key: _V,
+        variant: Variant,
+        kind: str,
+        compiler: Callable[..., ObjectCode],
+        of: Callable[..., _K],
+        *how: Any,
     ) -> _K:
-        """Load code from the disk cache, or compile it under the lock; of two threads that load it, one's counts."""
-        backend = get_backend(self._backend_name)
-        with locks.loading():
-            name = cache_key(self._spec, request.variant, backend.target, f"{self._backend_name} {request.kind}")
-            code = None if name is None else cache.load(name)
-            if code is not None:
-                return made.setdefault(key, kernel(code, backend.load(code)))
-        with locks.compiling:
-            if key in made:
-                return made[key]
-            code = None if name is None else cache.load(name)  # another thread may have compiled it in the meantime
-            if code is None:
-                with observer(self._spec.name):
-                    code = _stored(name, request.compiled())
-            return made.setdefault(key, kernel(code, backend.load(code)))
+        """Return a kernel of this kind, compiled if need be for these lanes and steps, if it has any."""
 
+        def compiled() -> ObjectCode:
+            with observer(self._spec.name):
+                return compiler(self.checked(variant), variant.dtype, *how)
 
-def _stored(key: str | None, code: ObjectCode) -> ObjectCode:
-    if key is not None:
-        cache.store(key, code)
-    return code
+        if key not in made:
+            name = cache_key(self._spec, variant, self._backend.target, f"{self._backend_name} {kind}")
+            load_or_compile(made, key, name, self._backend, compiled, lambda *code: of(*code, *how[:1]))
+        return made[key]
 
 
 _glues: dict[str, Glue | None] = {}  # by the backend's name; None where it has none
@@ -169,25 +164,14 @@ def call_glue(backend_name: str, *, load: bool, wait: bool) -> tuple[Glue | None
     """Return a backend's call glue, None if there is none, and whether that is known; see `CallGlue.fetch`."""
     if cpython.find() is None:
         return None, True
-    if backend_name in _glues or not load:
-        return _glues.get(backend_name), backend_name in _glues
-    backend, source = get_backend(backend_name), cache.source_digest()
-    parts = None if source is None else [source, _abi(), backend.target, f"{backend_name} call glue"]
-    key = None if parts is None else cache.digest(parts)
-    with locks.loading():
-        code = None if key is None else cache.load(key)
-    if code is None and locks.compiling.acquire(blocking=wait):
-        try:
-            if backend_name not in _glues and (compiled := backend.compile_glue()) is not None:
-                code = _stored(key, compiled)
-            elif backend_name not in _glues:
-                _glues[backend_name] = None
-        finally:
-            locks.compiling.release()
-    if code is not None:
-        with locks.loading():
-            loaded = backend.load(code)
-            _glues.setdefault(backend_name, Glue(loaded.address("kt_call") or 0, loaded))
+    if load and backend_name not in _glues:
+        backend, source = get_backend(backend_name), cache.source_digest()
+        key = source and cache.digest([source, _abi(), backend.target, f"{backend_name} call glue"])
+
+        def loaded(code: ObjectCode, own: LoadedCode) -> Glue:
+            return Glue(own.address("kt_call") or 0, own)
+
+        load_or_compile(_glues, backend_name, key, backend, backend.compile_glue, loaded, wait)
     return _glues.get(backend_name), backend_name in _glues
 
 
@@ -308,13 +292,13 @@ class CallGlue:
         for variant in {**singles, **batches}:
             single, batch = singles.get(variant), batches.get(variant)
             key = self._key(variant)
-            run = single and single.run
+            run = single and single.run_entry
             results = self._spec.of(variant.optional, variant.options)
             is_shaped = all(results.shaped(port) == port for port in self._spec.inputs)
             if key is not None and is_shaped and (run or batch) and len(results.outputs) <= descriptor.MOST_PORTS:
                 record = batch.record if batch else (0, 0, 0)
                 entries.append(descriptor.Entry(key, run or 0, *record, results.outputs, results.result))
-                keep += [single and single.kernel.keep, batch and (batch.keep, batch.limits), results.result]
+                keep += [single and single.keep, batch and (batch.keep, batch.limits), results.result]
         choices = [option.choice for option in self._options]
         words = descriptor.describe(self._inputs, self._names, choices, entries)
         owner = entry.gc_opaque((keep, self._names, self._options, self._inputs, glue))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from types import NoneType, UnionType
@@ -143,14 +142,12 @@ class Constant(Option):
     @property
     def expected(self) -> str:
         """The type."""
-        kinds = get_args(self.annotation) if get_origin(self.annotation) in (Union, UnionType) else (self.annotation,)
-        return " or ".join(text for kind in kinds for text in _described(kind))
+        return " or ".join(text for kind in alternatives(self.annotation) for text in _described(kind))
 
     def canonical(self, value: object) -> Value:
         """Return the value: a Python number for one of NumPy, a tuple for a list."""
         found = _conforming(value, self.annotation)
-        with contextlib.suppress(TypeError):
-            hash(found)
+        if is_hashable(found):
             return found if type(found) in (str, int, NoneType) else Exact(found)
         if found is value and type(value) is not list:  # nothing is wrong but that
             raise ArgumentError(
@@ -160,6 +157,20 @@ class Constant(Option):
         number = isinstance(value, float | np.ndarray) and self.annotation in (int, NoneType, tuple)
         advice = f"; for a number or array that calls may change, annotate it, {self.name}: float" if number else ""
         raise ArgumentError(f"{self.name} is {_short(value)}, it must be {self.expected}, a constant{advice}")
+
+
+def is_hashable(value: object) -> bool:
+    """Return whether a value can be one of an option; of tuples, whether all in it can."""
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
+
+
+def alternatives(annotation: Any) -> tuple[Any, ...]:
+    """Return the parts of a union, else the type itself."""
+    return get_args(annotation) if get_origin(annotation) in (Union, UnionType) else (annotation,)
 
 
 def _described(kind: Any) -> Iterable[str]:

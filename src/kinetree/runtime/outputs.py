@@ -18,9 +18,8 @@ import numpy as np
 
 from kinetree.errors import ArgumentError
 from kinetree.graph import Port
-from kinetree.runtime import arguments
 from kinetree.runtime.arguments import DTYPES, Array, Call, Inputs, check_range
-from kinetree.runtime.batch import BatchKernel, KernelArguments, address, writable
+from kinetree.runtime.batch import writable
 from kinetree.runtime.spec import FunctionSpec
 from kinetree.tracing import context  # what records is imported where there is a trace: cached code needs none
 
@@ -64,25 +63,6 @@ def returned(spec: FunctionSpec, results: Sequence[Any]) -> Any:
             for x, port in zip(results, spec.outputs, strict=True)
         ]
     return results[0] if result is None else result(*results)
-
-
-def plain_batch(spec: FunctionSpec, kernel: BatchKernel, args: tuple[Any, ...], out: Any) -> Any:
-    """Return the results of the default variant for plain float64 arrays of equally many states, None for others."""
-    spec = spec.of((), spec.default_options or ())
-    required, results = spec.required, spec.outputs
-    if len(args) != len(required) or (out is not None and len(results) > 1):
-        return None
-    arrays = arguments.plain_batch((*required, *results), args if out is None else (*args, out))
-    if arrays is None:
-        return None
-    n = len(arrays[0])
-    if out is None:
-        arrays += [empty((n, *port.shape), DTYPES["float64"]) for port in results]
-    elif not arrays[-1].flags.writeable or any(overlap(a, arrays[-1]) for a in arrays[:-1]):
-        return None
-    addresses, strides = [address(a) for a in arrays], [a.strides[0] for a in arrays]
-    kernel.run(KernelArguments(arrays, addresses, strides, len(args)), n)
-    return returned(spec, arrays[len(args) :])
 
 
 def overlap(a: Array, b: Array) -> bool:

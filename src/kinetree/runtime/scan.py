@@ -80,29 +80,6 @@ class _Variant(NamedTuple):
     steps: Steps
 
 
-def _variant_of(
-    spec: FunctionSpec, optional: tuple[str, ...], carried: Mapping[str, str], record: Sequence[str]
-) -> _Variant:
-    """Return the variant, if what is carried fits."""
-    inputs, outputs = {p.name: p for p in spec.ports(optional)}, {p.name: p for p in spec.outputs}
-    for name in (*carried.values(), *record):
-        if name not in outputs:
-            raise ArgumentError(f"scan: {spec.name} has {unknown_name('output', name, outputs)}")
-    for name, following in carried.items():
-        if inputs[name].shape != outputs[following].shape:
-            raise ArgumentError(
-                f"scan: {name} has shape {inputs[name].shape}, its next value {following} has shape "
-                f"{outputs[following].shape}"
-            )
-    numbers, results = list(inputs), list(outputs)
-    steps = Steps(
-        tuple((numbers.index(a), results.index(b)) for a, b in carried.items()),
-        tuple(results.index(name) for name in record),
-    )
-    ports = tuple(inputs.values()), tuple(inputs[name] for name in carried), tuple(outputs[name] for name in record)
-    return _Variant(replace(spec, name=f"scan of {spec.name}"), optional, *ports, steps)
-
-
 class Scan:
     """Many steps of a compiled function: made by `scan`."""
 
@@ -131,11 +108,30 @@ class Scan:
         self._variant(tuple(name for name in spec.optional if name in carried or name in per_step))
 
     def _variant(self, optional: tuple[str, ...]) -> _Variant:
-        """Return the description of a call with these optional inputs."""
-        if optional not in self._variants:
-            spec = self._spec.of(optional, self._options)
-            self._variants[optional] = _variant_of(spec, optional, self._carried, self._record)
-        return self._variants[optional]
+        """Return the description of a call with these optional inputs, if what is carried fits."""
+        if optional in self._variants:
+            return self._variants[optional]
+        spec = self._spec.of(optional, self._options)
+        inputs, outputs = {p.name: p for p in spec.ports(optional)}, {p.name: p for p in spec.outputs}
+        for name in (*self._carried.values(), *self._record):
+            if name not in outputs:
+                raise ArgumentError(f"scan: {spec.name} has {unknown_name('output', name, outputs)}")
+        carried = [(inputs[name], outputs[following]) for name, following in self._carried.items()]
+        for port, following in carried:
+            if port.shape != following.shape:
+                raise ArgumentError(
+                    f"scan: {port.name} has shape {port.shape}, its next value {following.name} has shape "
+                    f"{following.shape}"
+                )
+        numbers, results = list(inputs), list(outputs)
+        steps = Steps(
+            tuple((numbers.index(port.name), results.index(following.name)) for port, following in carried),
+            tuple(results.index(name) for name in self._record),
+        )
+        recorded = tuple(outputs[name] for name in self._record)
+        named = replace(spec, name=f"scan of {spec.name}")
+        made = _Variant(named, optional, tuple(inputs.values()), tuple(p for p, _ in carried), recorded, steps)
+        return self._variants.setdefault(optional, made)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Support pickle, where the step does."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
+import sys
 from collections import namedtuple
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -40,6 +42,14 @@ def _made(function: str, names: tuple[str, ...]) -> type[tuple[Any, ...]]:
         "__reduce__": lambda self: (rebuilt, (function, names, tuple(self))),
     }
     return type(title, (base,), members)
+
+
+def found_by_name(module: str, path: str) -> Any:
+    """Return the object of this name in a module that is imported, None if there is none."""
+    found: Any = sys.modules.get(module)
+    for part in path.split("."):
+        found = getattr(found, part, None)
+    return found
 
 
 def rebuilt(function: str, names: tuple[str, ...], values: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -248,6 +258,13 @@ class FunctionSpec:
         results = self.evaluate(tracer.arguments(self.ports(variant.optional)), dict(variant.options))
         return tracer.program({p.name: (p.shape, r) for p, r in zip(self.outputs, results, strict=True)})
 
+    def with_program(self, program: Program, kind: str = "traced") -> FunctionSpec:
+        """Return the spec of a program: its digest is the identity; source text does not show what closures hold."""
+        from kinetree.graph.graph import digest
+
+        identity = functools.cache(lambda: f"{kind} ".encode() + digest(program))
+        return replace(self, program=program, outputs=program.outputs, identity=identity, variant=None)
+
     def of(self, optional: tuple[str, ...], options: tuple[tuple[str, Value], ...]) -> FunctionSpec:
         """Return the spec that has the results of calls with these optional inputs and options."""
         return self if self.variant is None else self.variant(optional, options)
@@ -301,4 +318,4 @@ class FunctionSpec:
 def _rebuild_bound(made_by: tuple[Any, ...], options: Mapping[str, object]) -> Any:
     """Return a function with options fixed, from a pickle."""
     make, arguments = made_by
-    return make(*arguments).bind(**options)
+    return make(*arguments)._with_fixed(options)

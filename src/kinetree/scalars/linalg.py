@@ -1,11 +1,12 @@
-"""Small dense linear algebra over any scalar.
+"""Small dense linear algebra over any scalar, and columns with the arithmetic of vectors.
 
 Matrices are sequences of rows. An entry that is the number zero costs nothing while a function is traced.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 from kinetree.scalars.functions import Scalar, sqrt
 
@@ -47,3 +48,26 @@ def times(A: Matrix, x: Vector) -> list[Scalar]:
 def transposed(A: Matrix) -> list[list[Scalar]]:
     """Return Aᵀ."""
     return [list(column) for column in zip(*A, strict=True)]
+
+
+class Column(tuple[Any, ...]):
+    """A column of scalars of any kind: sums with other columns, products with scalars, entry by entry."""
+
+    __slots__ = ()
+    __array_ufunc__ = None  # NumPy's scalars leave the product with a column to the column
+
+    @classmethod
+    def zeros(cls, n: int) -> Column:
+        """Return n zeros."""
+        return cls([0.0] * n)
+
+    def __add__(self, other: Iterable[Scalar]) -> Column:
+        return Column(x + y for x, y in zip(self, other, strict=True))
+
+    def __sub__(self, other: Iterable[Scalar]) -> Column:
+        return Column(x - y for x, y in zip(self, other, strict=True))
+
+    def __mul__(self, scale: Scalar) -> Column:
+        return Column(x * scale for x in self)
+
+    __rmul__ = __mul__

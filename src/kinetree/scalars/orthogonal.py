@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from kinetree.scalars.functions import Scalar, is_zero, larger, or_one, select_less, sqrt
@@ -60,14 +60,14 @@ def volume(B: Matrix) -> Scalar:
     columns = [column for column in transposed(B) if not all(map(is_zero, column))]
     if len(B) > len(columns):
         return 0.0
-    rows, product = transposed(columns), 1.0
-    for k, row in enumerate(rows):
-        square = dot(row, row)
+    product: Scalar = 1.0
+
+    def divisor(square: Scalar) -> Scalar:
+        nonlocal product
         product = product * square
-        inverse = 1.0 / or_one(square)
-        for i in range(k + 1, len(rows)):
-            c = dot(rows[i], row) * inverse
-            rows[i] = [x - c * y for x, y in zip(rows[i], row, strict=True)]
+        return or_one(square)
+
+    _gram_schmidt(transposed(columns), len(columns), divisor)
     return sqrt(product)
 
 
@@ -77,7 +77,9 @@ def _orthogonalised(rows: Rows, n: int) -> tuple[Rows, list[Scalar]]:
     E, unfinished = _squares(rows, n), 1.0
     if m <= n:
         total = or_one(dot(E, [1.0] * m))
-        fast, E_fast = _gram_schmidt(rows, n, total)
+        least = total * (1e-4 / WELL_CONDITIONED)
+        fast, squares = _gram_schmidt(rows, n, lambda square: larger(least, square))
+        E_fast = [larger(least, square) for square in squares]
         condition = total * dot([dot(row[n:], row[n:]) for row in fast], [1.0 / e for e in E_fast])
         most = WELL_CONDITIONED * _is_something(1.0 / condition)
         start = zip((*fast, E_fast, [0.0]), (*rows, E, [unfinished]), strict=True)
@@ -91,18 +93,16 @@ def _orthogonalised(rows: Rows, n: int) -> tuple[Rows, list[Scalar]]:
     return _matrix(carried, m), carried[-m - 1 : -1]
 
 
-def _gram_schmidt(rows: Rows, n: int, total: Scalar) -> tuple[Rows, list[Scalar]]:
-    """Return rows orthogonal in the first n entries, and their squared norms there, none below 1e-14 of the total."""
-    rows, E = [list(row) for row in rows], []
-    least = total * (1e-4 / WELL_CONDITIONED)
+def _gram_schmidt(rows: Rows, n: int, divisor: Callable[[Scalar], Scalar]) -> tuple[Rows, list[Scalar]]:
+    """Return rows orthogonal in the first n entries, and their squared norms there; `divisor` of these is not zero."""
+    rows, squares = [list(row) for row in rows], []
     for k, row in enumerate(rows):
-        square = dot(row[:n], row[:n])
-        E.append(larger(least, square))
-        inverse = 1.0 / E[k]
+        squares.append(dot(row[:n], row[:n]))
+        inverse = 1.0 / divisor(squares[k])
         for i in range(k + 1, len(rows)):
             c = dot(rows[i][:n], row[:n]) * inverse
             rows[i] = [x - c * y for x, y in zip(rows[i], row, strict=True)]
-    return rows, E
+    return rows, squares
 
 
 def _sweep(x: Vector, m: int, n: int) -> list[Scalar]:

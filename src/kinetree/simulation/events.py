@@ -16,8 +16,8 @@ from kinetree.model import Model
 from kinetree.motions.states import Happened
 from kinetree.options import count, only, option, value
 from kinetree.runtime.function import Function
-from kinetree.scalars.column import Column
 from kinetree.scalars.functions import Scalar, larger, select, select_less
+from kinetree.scalars.linalg import Column
 from kinetree.scalars.loops import repeat
 from kinetree.simulation.choices import checked_arguments
 from kinetree.simulation.given import Times

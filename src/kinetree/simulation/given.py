@@ -215,7 +215,7 @@ def chosen_integrator(robot: Robot | Mechanism, integrator: object, contacts: Co
         integrator = INTEGRATORS[integrator]
     if isinstance(robot, Robot):
         return integrator
-    from kinetree.constraints.time_stepping import TimeStepping, integrator_of
+    from kinetree.constraints.pages.steps import TimeStepping, integrator_of
 
     integrator = integrator_of(robot.model, integrator, contacts.stick)
     if contacts.solver is None:

@@ -14,7 +14,7 @@ from kinetree.errors import ArgumentError, LimitWarning, warn_user
 from kinetree.graph import Port
 from kinetree.lazy import cached_property
 from kinetree.motions.states import End, read_only
-from kinetree.robot.limits import beyond
+from kinetree.robot.base import beyond_limits
 from kinetree.robot.robot import Robot
 from kinetree.runtime.function import Function
 from kinetree.simulation.choices import Controller, Record, own
@@ -141,7 +141,7 @@ class Planned:
             self._check_closed(q)
         if self.stops and self.before is None and np.count_nonzero((q < self.stops[0]) | (q > self.stops[1])):
             leading = self.robot.model.leading
-            if told := beyond(leading, q.max(axis=0)) or beyond(leading, q.min(axis=0)):
+            if told := beyond_limits(leading, q.max(axis=0)) or beyond_limits(leading, q.min(axis=0)):
                 warn_user(
                     f"the simulation begins beyond joint limits, at which stops push back hard: {told}; "
                     "joints='none' has no stops",

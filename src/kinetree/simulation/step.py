@@ -17,8 +17,8 @@ from kinetree.integrators.step import is_own
 from kinetree.model import JointFriction, Model
 from kinetree.runtime.function import Function
 from kinetree.runtime.spec import FunctionSpec
-from kinetree.scalars.column import Column
 from kinetree.scalars.functions import Scalar, floor, select_less
+from kinetree.scalars.linalg import Column
 from kinetree.simulation.choices import OWN, Law, further, own
 from kinetree.simulation.events import Event, located
 from kinetree.tracing import context
@@ -205,9 +205,9 @@ def _acting(model: Model, plan: Plan, given: Mapping[str, Any]) -> tuple[System,
     model = traced_model(model, table["forward_dynamics"].joint_space)
     more = {"since": given["since"]} if "since" in given else {}
     if contacts := {name: given[name] for name in plan.acting if name not in LINEAR}:
-        from kinetree.constraints.inputs import ContactInputs
+        from kinetree.constraints.inputs import gathered
 
-        more["contacts"] = ContactInputs(**contacts)
+        more["contacts"] = gathered(contacts)
     system = table.system(model, motors, wrenches, plan.f_ext_frame, plan.limits, plan.smooth, settings, **more)
     return system, following
 

@@ -14,7 +14,6 @@ from kinetree.model import WORLD, Body, Model
 from kinetree.scalars.bounded import Bounds, within
 from kinetree.scalars.functions import Scalar, floor, larger, select, select_less, smaller, sqrt
 from kinetree.scalars.linalg import norm
-from kinetree.scalars.sequences import prime_roots
 
 SIZE = 3
 """Errors come in parts of so many coordinates, as those of frames; what a part lacks is zero."""
@@ -296,3 +295,14 @@ def _spread(body: Body, u: Sequence[Scalar], units: Sequence[Scalar]) -> list[Sc
     low, high = low if math.isfinite(low) else -span, high if math.isfinite(high) else span
     half = min(0.5 * (high - low), span)
     return [0.5 * (low + high) + half * (2.0 * u[0] - 1.0)]
+
+
+def prime_roots(n: int) -> list[float]:
+    """Return the fractions of the roots of n primes: their multiples modulo 1 fill a cube evenly (Richtmyer 1951)."""
+    primes: list[int] = []
+    k = 2
+    while len(primes) < n:
+        if all(k % p for p in primes):
+            primes.append(k)
+        k += 1
+    return [math.sqrt(p) % 1.0 for p in primes]

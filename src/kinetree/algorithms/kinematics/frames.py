@@ -195,8 +195,13 @@ def relative_jacobian(
         ``J_frame − X J_relative_to``, with X the transform from `relative_to` to `frame`.
     """
     ours, theirs = without_common(path_to(model, frame, q, point=point), path_to(model, relative_to, q))
+    return jacobian_between(ours, theirs, model.nv, reference)
+
+
+def jacobian_between(ours: Path, theirs: Path, nv: int, reference: str) -> Matrix:
+    """Return the relative Jacobian of the ends of two paths without bodies that move both."""
     to_ours, to_theirs = reference_transforms(ours, theirs, reference)
-    J: Matrix = [[0.0] * model.nv for _ in range(6)]
+    J: Matrix = [[0.0] * nv for _ in range(6)]
     for k, column in ours.columns(to_ours):
         accumulate(J, k, column)
     for k, column in theirs.columns(to_theirs):

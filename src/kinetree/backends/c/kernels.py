@@ -21,6 +21,7 @@ from kinetree.backends.c.templates import filled
 from kinetree.graph import Program, elementary
 from kinetree.graph.elementary import RARE_ABOVE
 from kinetree.graph.elementary.angles import COSINE, FRACTION_BITS, LIMIT, PARTS, ROUND, SINE, TWO_OVER_PI
+from kinetree.graph.graph import Node
 
 
 def emit_elementwise(name: str, program: Program, rare: Program | None, dtype: str) -> Emitted:
@@ -67,17 +68,13 @@ def _helpers(program: Program) -> list[str]:
 def _lines(program: Program) -> tuple[list[str], list[str]]:
     """Return statements that compute the program from the inputs kt_x0, kt_x1, …, and its results."""
     lines: list[str] = []
-    values: dict[int, str] = {}
-    for i in program.schedule():
-        op, args, payload = program.graph.nodes[i]
-        if op == "const":
-            values[i] = number(payload, "float64")
-        elif op == "input":
-            values[i] = f"kt_x{payload[0]}"
-        else:
-            values[i] = f"kt{i}"
-            lines.append(f"const double kt{i} = {in_double(op).format(*[values[a] for a in args])};")
-    return lines, [values[i] for i in program.roots()]
+
+    def operation(node: Node, given: list[str]) -> str:
+        lines.append(f"const double kt{len(lines)} = {in_double(node.op).format(*given)};")
+        return f"kt{len(lines) - 1}"
+
+    results = program.evaluated(lambda x: number(x, "float64"), lambda port, _: f"kt_x{port}", operation)
+    return lines, results
 
 
 _WORDS = 40  # of 32 bits, with zeros above: for the smallest exponent, the last one read is number 38

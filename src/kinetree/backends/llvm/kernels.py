@@ -96,16 +96,9 @@ def _unless(b: Body, y: str, is_rare: str, rare: Program, inputs: list[str], wid
 def _values(b: Body, program: Program, inputs: list[str], width: int) -> list[str]:
     """Append the operations of the program, and return its results."""
     lanes, spelling = Lanes("float64", width), spelled("float64", width)
-    values: dict[int, str] = {}
-    for i in program.schedule():
-        op, args, payload = program.graph.nodes[i]
-        if op == "const":
-            values[i] = lanes.constant(payload)
-        elif op == "input":
-            values[i] = inputs[payload[0]]
-        else:
-            values[i] = append(b, spelling[op], [values[a] for a in args])
-    return [values[i] for i in program.roots()]
+    return program.evaluated(
+        lanes.constant, lambda port, _: inputs[port], lambda node, given: append(b, spelling[node.op], given)
+    )
 
 
 _TABLE_BYTES = 168  # with zeros above, for the smallest exponent: the window of 32 bytes never leaves the table

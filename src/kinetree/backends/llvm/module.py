@@ -17,14 +17,14 @@ from kinetree.backends.base import check_legal
 from kinetree.backends.llvm.ir import Body, Lanes, function
 from kinetree.backends.llvm.kernels import ARRAY_KERNELS
 from kinetree.backends.llvm.routines import OPERATIONS, Routines
-from kinetree.backends.llvm.rows import Input, Output, Rows, distances, gather_rows, rows_to_lanes, tile_columns
+from kinetree.backends.llvm.rows import Input, Output, Rows, row_functions, tile_columns
 from kinetree.backends.llvm.scratch import ScratchLayout
 from kinetree.backends.llvm.straight_line import SPELLING, fill_function, plan_functions
 from kinetree.backends.llvm.target import Target, target_machine
 from kinetree.graph import Program
 from kinetree.graph.ops import OPS
 from kinetree.lowering.build import lower
-from kinetree.lowering.plan import Plan
+from kinetree.lowering.plan import Cell, Plan
 
 REGION_OPERATIONS = 1000
 """Most operations in one region. It hardly affects the speed of the code, but LLVM's time grows faster than linearly
@@ -108,9 +108,13 @@ def batch_ir(
     plan = lower(program, size, widths=_tile_widths(program, lanes), in_place=1.0)
     routines = Routines(dtype, target, size)
     layout = ScratchLayout(plan, lanes, routines.frame(plan, lanes), batch=True)
-    inputs = [Input(layout, k, first, last) for k, (first, last) in _used_inputs(plan).items()]
+    inputs = [
+        Input(lanes, layout.rows["in", k], k, first, last - first + 1, layout.address(Cell(("in", k), first))[1])
+        for k, (first, last) in _used_inputs(plan).items()
+    ]
     used = [(k, len(program.inputs) + k) for k, port in enumerate(program.outputs) if port.size]
-    outputs = [Output(layout, k, index, plan.deferred.get(k, ())) for k, index in used]
+    staged = {k: [layout.address(cell)[1] for cell in cells] for k, cells in plan.deferred.items()}
+    outputs = [Output(lanes, layout.rows["out", k], k, index, staged.get(k, ())) for k, index in used]
     b = Body()
     ports: list[Rows] = [*inputs, *outputs]
     for port in ports:
@@ -128,11 +132,7 @@ def batch_ir(
         for output in deferred:
             output.copy(b)
     entry = function("void @kt_batch(ptr %in, ptr %out, ptr %strides, i64 %n, ptr %s)", b, internal=False)
-
-    moves = [rows_to_lanes(lanes, columns) for columns in sorted({port.columns for port in inputs})]
-    moves += [gather_rows(lanes, columns) for columns in sorted({port.columns for port in deferred})]
-    places = [output.places() for output in deferred]
-    return module_text(plan, layout, routines, target, entry, [*places, distances(count), *moves]), layout.size
+    return module_text(plan, layout, routines, target, entry, row_functions(lanes, inputs, deferred)), layout.size
 
 
 def _tile_widths(program: Program, lanes: Lanes) -> list[int]:

@@ -19,7 +19,7 @@ from kinetree.backends.llvm.ir import Body, Lanes, function, table
 from kinetree.backends.llvm.scratch import ScratchLayout
 from kinetree.graph import Program
 from kinetree.lowering.build import work
-from kinetree.lowering.plan import Area, Cell, Region, Tile
+from kinetree.lowering.plan import Area, Region, Tile
 
 MAX_COLUMNS = 4  # wider tiles need more shuffles that cross 256-bit halves; narrower ones more loads and stores
 
@@ -168,24 +168,25 @@ def row_pointers(b: Body, lanes: Lanes, table: str) -> list[str]:
 class Rows:
     """The rows of an input or output in the body of kt_batch; `index` is its index in the strides.
 
-    A table in the scratch has the distance in bytes of each of the W rows of a block from the first one, and last a
+    A `table` in the scratch has the distance in bytes of each of the W rows of a block from the first one, and last a
     pointer `offset` bytes into that one of the block at hand. (W pointers would be stored as a vector and loaded
     one by one for every block. Such loads wait until the vector has left the store buffer, behind all work before it.)
     """
 
-    def __init__(self, layout: ScratchLayout, area: Area, index: int, offset: int = 0) -> None:
-        self._count = layout.lanes.count
+    def __init__(self, lanes: Lanes, table: int, area: Area, index: int, offset: int = 0) -> None:
+        self._count = lanes.count
         self._kind, self._k, self._index, self._offset = *area, index, offset
-        self._rows = layout.rows[area]
+        self._rows = table
 
     def measure(self, b: Body) -> None:
         """Fill the table of distances, once for all blocks."""
         b.line(f"call void @distances(ptr {self.table(b)}, i64 {self._stride(b)}, i64 %n)")
 
-    def point(self, b: Body, first: str) -> None:
-        """Point the rows at the block that begins with this state."""
+    def point(self, b: Body, first: str, ahead: str | None = None) -> None:
+        """Point the rows at the block that begins with this state, so many bytes ahead."""
         base = b(f"load ptr, ptr {b(f'getelementptr ptr, ptr %{self._kind}, i64 {self._k}')}, align 8")
         distance = b(f"add i64 {b(f'mul i64 {first}, {self._stride(b)}')}, {self._offset}")
+        distance = distance if ahead is None else b(f"add i64 {distance}, {ahead}")
         row = b(f"getelementptr i8, ptr {base}, i64 {distance}")
         b.line(f"store ptr {row}, ptr {b(f'getelementptr ptr, ptr {self.table(b)}, i64 {self._count}')}, align 8")
 
@@ -209,13 +210,12 @@ def distances(count: int) -> str:
 
 
 class Input(Rows):
-    """Input k, whose entries from `first` to `last` are transposed into lanes."""
+    """Input k, of whose entries so many from `first` on are transposed into cells of lanes."""
 
-    def __init__(self, layout: ScratchLayout, k: int, first: int, last: int) -> None:
-        super().__init__(layout, ("in", k), k, first * layout.lanes.item)
-        self._size = last - first + 1
-        self.columns = tile_columns(self._size, layout.lanes.count)
-        _, self._cells = layout.address(Cell(("in", k), first))
+    def __init__(self, lanes: Lanes, table: int, k: int, first: int, size: int, cells: int) -> None:
+        super().__init__(lanes, table, ("in", k), k, first * lanes.item)
+        self._size, self._cells = size, cells
+        self.columns = tile_columns(size, lanes.count)
 
     def move(self, b: Body) -> None:
         """Transpose the block that the rows point to into lanes."""
@@ -224,22 +224,31 @@ class Input(Rows):
 
 
 class Output(Rows):
-    """Output k; if it is deferred, `cells` are those of its entries."""
+    """Output k, with the offsets of the cells of its entries, if they are copied."""
 
-    def __init__(self, layout: ScratchLayout, k: int, index: int, cells: Sequence[Cell]) -> None:
-        super().__init__(layout, ("out", k), index)
-        self._name = f"@columns{k}"
-        self._places = [layout.address(cell)[1] for cell in cells]
-        self.columns = tile_columns(len(cells), layout.lanes.count) if cells else 0
+    def __init__(self, lanes: Lanes, table: int, k: int, index: int, cells: Sequence[int]) -> None:
+        super().__init__(lanes, table, ("out", k), index)
+        self._name, self._places = f"@columns{k}", cells
+        self.columns = tile_columns(len(cells), lanes.count) if cells else 0
 
     def places(self) -> str:
         """Return the definition of the table of the cells' offsets."""
         return table(self._name, self._places)
 
     def copy(self, b: Body) -> None:
-        """Copy the cells of a deferred output to the rows."""
+        """Copy the cells to the rows."""
         rows = f"ptr {self.table(b)}, ptr {self._name}, ptr %s, i64 {len(self._places)}"
         b.line(f"call void @gather_rows_{self.columns}({rows})")
+
+
+def row_functions(lanes: Lanes, inputs: Sequence[Input], outputs: Sequence[Output]) -> list[str]:
+    """Return the definitions of what the rows of these inputs, and of outputs that are copied, need."""
+    return [
+        *(output.places() for output in outputs),
+        distances(lanes.count),
+        *(rows_to_lanes(lanes, columns) for columns in sorted({port.columns for port in inputs})),
+        *(gather_rows(lanes, columns) for columns in sorted({port.columns for port in outputs})),
+    ]
 
 
 CACHE_LINE = 64

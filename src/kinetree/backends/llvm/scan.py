@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kinetree.backends.base import Steps, Stops, check_legal
-from kinetree.backends.llvm.ir import Body, Lanes, Values, function, table
+from kinetree.backends.llvm.ir import Body, Lanes, Values, function
 from kinetree.backends.llvm.module import REGION_OPERATIONS, legal_operations, with_head
 from kinetree.backends.llvm.routines import Routines
-from kinetree.backends.llvm.rows import gather_rows, rows_to_lanes, tile_columns
+from kinetree.backends.llvm.rows import Input, Output, row_functions
 from kinetree.backends.llvm.scratch import places
 from kinetree.backends.llvm.straight_line import fill_function
 from kinetree.backends.llvm.target import Target
-from kinetree.graph import Port, Program
+from kinetree.graph import Program
 
 _SIGNATURE = "void @kt_scan(ptr %in, ptr %out, ptr %strides, ptr %steps, i64 %n, i64 %count, i64 %every, ptr %s)"
 _POINTER = 8
@@ -30,40 +30,62 @@ def scan_ir(
     lanes = Lanes(dtype, count)
     routines = Routines(dtype, target, region_operations)
     layout = routines.nested("step", program, lanes)
-    ports = (*program.inputs, *program.outputs)
-    offsets, size = places(layout.size, _POINTER * (count + 1), *(port.size * lanes.bytes for port in ports))
-    b = Body()
-    scratch, rows, *cells = (b(f"getelementptr i8, ptr %s, i64 {offset}") for offset in offsets)
-    inputs, outputs = cells[: len(program.inputs)], cells[len(program.inputs) :]
-    arguments = ", ".join(f"ptr {cell}" for cell in (*cells, scratch))
+    ports, n_inputs, n_carried = (*program.inputs, *program.outputs), len(program.inputs), len(steps.carried)
+    following = {j: k for k, j in steps.carried}
+    kept = [k for k, _ in steps.carried] + [following.get(j, n_inputs + j) for j in steps.recorded]  # cells to write
+    tables = [_POINTER * (count + 1)] * (n_inputs + len(kept))
+    offsets, size = places(*(port.size * lanes.bytes for port in ports), *tables, layout.size)
+    rows = iter(offsets[len(ports) :])
+    reads = {
+        k: Input(lanes, next(rows), k, 0, port.size, offsets[k]) for k, port in enumerate(program.inputs) if port.size
+    }
+    writes = {
+        n: Output(lanes, next(rows), n, n_inputs + n, [offsets[k] + i * lanes.bytes for i in range(ports[k].size)])
+        for n, k in enumerate(kept)
+        if ports[k].size
+    }
+    b, v = Body(), Values(lanes)
+    cells = [b(f"getelementptr i8, ptr %s, i64 {offset}") for offset in (*offsets[: len(ports)], offsets[-1])]
+    inputs, outputs = cells[:n_inputs], cells[n_inputs:-1]
+    for port in (*reads.values(), *writes.values()):
+        port.measure(b)
+    arguments = ", ".join(f"ptr {cell}" for cell in cells)
     b.line(f"call void @stepconstants({arguments})")
     last = b(f"call i64 @llvm.usub.sat.i64(i64 %n, i64 {count})")
-    n_inputs = len(program.inputs)
-    moves, v = _Moves(b, lanes, rows, n_inputs), Values(lanes)
-    fed, following = {k for k, _ in steps.carried}, {j: inputs[k] for k, j in steps.carried}
+
+    def ahead(number: str, k: int) -> str:
+        """Return the bytes to the step, or record, of this number."""
+        place = b(f"getelementptr i64, ptr %steps, i64 {k}")
+        return b(f"mul i64 {number}, {b(f'load i64, ptr {place}, align 8')}")
+
     with b.times(b(f"udiv i64 {b(f'add i64 %n, {count - 1}')}, {count}")) as block:
         first = b(f"call i64 @llvm.umin.i64(i64 {b(f'mul i64 {block}, {count}')}, i64 {last})")
-        for k, port in enumerate(program.inputs):
-            moves.read(k, port, inputs[k], first, "0")
+        for read in reads.values():
+            read.point(b, first)
+            read.move(b)
         with b.times("%count") as step:
-            for k, port in enumerate(program.inputs):
-                if k not in fed:
-                    ahead = b(f"mul i64 {step}, {moves.entry('%steps', k)}")
-                    with b.when(b(f"icmp ne i64 {ahead}, 0")):
-                        moves.read(k, port, inputs[k], first, ahead)
+            for k, read in reads.items():
+                if k not in dict(steps.carried):
+                    far = ahead(step, k)
+                    with b.when(b(f"icmp ne i64 {far}, 0")):
+                        read.point(b, first, far)
+                        read.move(b)
             b.line(f"call void @step({arguments})")
             _carry(b, v, program, steps, inputs, outputs)
             done = b(f"add i64 {step}, 1")
             with b.when(b(f"icmp eq i64 {b(f'urem i64 {done}, %every')}, 0")):
                 record = b(f"udiv i64 {step}, %every")
-                for n, k in enumerate(steps.recorded):
-                    ahead = b(f"mul i64 {record}, {moves.entry('%steps', n_inputs + n)}")
-                    kept = following.get(k, outputs[k])
-                    moves.write(len(steps.carried) + n, program.outputs[k], kept, first, ahead)
-        for n, (k, _) in enumerate(steps.carried):
-            moves.write(n, program.inputs[k], inputs[k], first, "0")
+                for n, write in writes.items():
+                    if n >= n_carried:
+                        write.point(b, first, ahead(record, n_inputs + n - n_carried))
+                        write.copy(b)
+        for n, write in writes.items():
+            if n < n_carried:
+                write.point(b, first)
+                write.copy(b)
     entry = function(_SIGNATURE, b, internal=False)
-    text = [fill_function(dtype), *moves.functions(ports), *routines.definitions.values(), entry]
+    helpers = row_functions(lanes, [*reads.values()], [*writes.values()])
+    text = [fill_function(dtype), *helpers, *routines.definitions.values(), entry]
     return with_head("\n".join(text), target), size
 
 
@@ -114,50 +136,3 @@ def _are_finite(b: Body, v: Values, program: Program, stops: Stops, outputs: Seq
 
 
 _SUMS = 4
-
-
-class _Moves:
-    """Transposes between the caller's rows and cells, in the body of kt_scan; `rows` is room for a table of rows."""
-
-    def __init__(self, b: Body, lanes: Lanes, rows: str, inputs: int) -> None:
-        self._b, self._lanes, self._rows, self._inputs = b, lanes, rows, inputs
-
-    def entry(self, table: str, k: int) -> str:
-        """Return an entry of a table of distances."""
-        return self._b(f"load i64, ptr {self._b(f'getelementptr i64, ptr {table}, i64 {k}')}, align 8")
-
-    def read(self, k: int, port: Port, cells: str, first: str, ahead: str) -> None:
-        """Bring the rows of an input into lanes: those of the block that begins with state `first`."""
-        if port.size:
-            self._point("in", k, k, first, ahead)
-            name = f"@rows_to_lanes_{tile_columns(port.size, self._lanes.count)}"
-            self._b.line(f"call void {name}(ptr {self._rows}, ptr {cells}, i64 {port.size})")
-
-    def write(self, k: int, port: Port, cells: str, first: str, ahead: str) -> None:
-        """Write cells to the rows of an output."""
-        if port.size:
-            self._point("out", k, self._inputs + k, first, ahead)
-            name = f"@gather_rows_{tile_columns(port.size, self._lanes.count)}"
-            self._b.line(f"call void {name}(ptr {self._rows}, ptr @in_order, ptr {cells}, i64 {port.size})")
-
-    def _point(self, kind: str, k: int, index: int, first: str, ahead: str) -> None:
-        base = self._b(f"load ptr, ptr {self._b(f'getelementptr ptr, ptr %{kind}, i64 {k}')}, align 8")
-        start = self._b(f"getelementptr i8, ptr {base}, i64 {ahead}")
-        stride = self.entry("%strides", index)
-        self._b.line(f"call void @point(ptr {self._rows}, ptr {start}, i64 {stride}, i64 {first}, i64 %n)")
-
-    def functions(self, ports: tuple[Port, ...]) -> list[str]:
-        """Return the definitions that the moves of these ports need."""
-        b = Body()
-        last = b("sub i64 %n, 1")
-        for r in range(self._lanes.count):
-            state = b(f"call i64 @llvm.umin.i64(i64 {b(f'add i64 %first, {r}')}, i64 {last})")
-            place = b(f"getelementptr i64, ptr %rows, i64 {r}")
-            b.line(f"store i64 {b(f'mul i64 {state}, %stride')}, ptr {place}, align 8")
-        b.line(f"store ptr %start, ptr {b(f'getelementptr ptr, ptr %rows, i64 {self._lanes.count}')}, align 8")
-        point = function("void @point(ptr %rows, ptr %start, i64 %stride, i64 %first, i64 %n)", b)
-        most = max(port.size for port in ports)
-        in_order = table("@in_order", range(0, most * self._lanes.bytes, self._lanes.bytes))
-        columns = sorted({tile_columns(port.size, self._lanes.count) for port in ports if port.size})
-        transposes = [transpose(self._lanes, c) for c in columns for transpose in (rows_to_lanes, gather_rows)]
-        return [in_order, point, *transposes]

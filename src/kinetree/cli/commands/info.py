@@ -13,7 +13,7 @@ from kinetree.embedded import EMBEDDED
 from kinetree.model import WORLD
 from kinetree.robot import Robot
 from kinetree.robot.table import massless, print_robot
-from kinetree.tables import make_table, print_warnings
+from kinetree.tables import Cells, print_warnings
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -49,7 +49,7 @@ def list_embedded(arguments: argparse.Namespace) -> None:
         return
     out, headings = console(), ("robot", "what it is", "base", "figures from")
     rows = [(x.name, x.description, "floating" if x.floating else "fixed", x.source) for x in EMBEDDED.values()]
-    out.print(make_table(dict.fromkeys(headings, "left"), rows, out.width, optional=["figures from", "base"], cut=1))
+    out.print(Cells(dict.fromkeys(headings, "left"), rows, ("figures from", "base"), cut=1).for_terminal(out.width))
     out.print("[dim]also: a URDF or SDF file, or a robot_descriptions name[/]")
 
 

@@ -8,12 +8,11 @@ from kinetree.constraints.model import ConstrainedModel
 
 PAGES = {
     "assembly": "assemble",
-    "contacts": "contact_dynamics contact_impulse",
-    "dynamics": "forward_dynamics hybrid_dynamics impulse project_velocity",
+    "dynamics": "forward_dynamics hybrid_dynamics impulse project_velocity contact_dynamics contact_impulse",
+    "equations": "constraint_jacobian constraint_bias constraint_error delassus_matrix constraint_inertia "
+    "constraint_wrenches constraint_forces complete_velocity complete_acceleration velocity_map "
+    "reduced_mass_matrix reduced_bias",
     "inverse": "inverse_dynamics contact_inverse_dynamics",
-    "reduced": "complete_velocity complete_acceleration velocity_map reduced_mass_matrix reduced_bias",
-    "rows": "constraint_jacobian constraint_bias constraint_error delassus_matrix constraint_inertia "
-    "constraint_wrenches constraint_forces",
     "steps": "step contact_step",
 }
 """The algorithms of each page, in the order of their definition; a test compares it with the pages."""

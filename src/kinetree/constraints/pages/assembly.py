@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import compress
 from typing import NamedTuple
 
 from kinetree.algorithms.dynamics.singular import velocities
+from kinetree.algorithms.inverse_kinematics.problem import prime_roots
+from kinetree.algorithms.inverse_kinematics.steps import least_squares
 from kinetree.algorithms.kinematics.manifold import integrate
 from kinetree.algorithms.registry import Vector
-from kinetree.constraints.inputs import NONE_GIVEN, ContactInputs, each_masked, masked, row_mask, taking
+from kinetree.constraints.inputs import NONE_GIVEN, ContactInputs, masked, taking
 from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.pages import mechanism_algorithm
-from kinetree.scalars.factorization import solve_positive
-from kinetree.scalars.functions import floor, select, select_less
-from kinetree.scalars.linalg import dot, transposed
+from kinetree.contacts.sets import largest
+from kinetree.scalars.functions import floor, larger, select, select_less, smaller
+from kinetree.scalars.linalg import dot
 from kinetree.scalars.loops import recording, repeat
-from kinetree.scalars.sequences import prime_roots
 from kinetree.spatial import Scalar
 
 RATIO = 1e-2
@@ -101,40 +103,70 @@ def assemble(
     >>> bool(found.converged), bool(found.residual.max() < 1e-12)
     (True, True)
     """
+    rows, turning = model.constraint_rows(q0, None, contacts), model.units(model.turning)
+    unit, position = model.units(row.angular for row in rows), [row.phi is not None for row in rows]
     some = q0[0] * q0[0] + 1.0
-    unit = model.units(row.angular for row in model.constraint_rows(q0))
     close = select_less(some, some + some * 1e-10, 1e-9, 1e-5)
     tolerances = [close if tolerance is None else tolerance / u for u in unit]
     most = 100.0 if max_iterations is None else max_iterations
     others = 10.0 if restarts is None else restarts
-    held, on = velocities(model, fixed), row_mask(model, contacts.active)
+    known = velocities(model, fixed)
+    held = [float(k in known) for k in range(model.nv)]
+
+    def errors(q: Vector) -> list[Scalar]:
+        """Return the errors of all rows, as angles; 0 of those that constrain velocities alone, or are switched off."""
+        each = (0.0 if x is None else x for c in model.constraints for x in c.errors(model, q))
+        return [y for row, x, u in zip(rows, each, unit, strict=True) for y in masked(row.on, [x / u])]
 
     def met(e: Vector) -> Scalar:
         closed: Scalar = 1.0
-        for x, most in zip(e, tolerances, strict=True):
-            closed = select((x <= most) & (x >= -most), closed, 0.0)
+        for x, tolerated in zip(e, tolerances, strict=True):
+            closed = select((x <= tolerated) & (x >= -tolerated), closed, 0.0)
         return closed
+
+    def step(q: Vector, e: Vector, damping: Scalar) -> list[Scalar]:
+        """Return the least step against the errors as between angles; its damping is beside a row's mean square."""
+        columns = list(enumerate(turning))
+        J = [
+            masked(row.on, [0.0 if held[k] else new.J[k] * (x / u) for k, x in columns])
+            for row, new, u in zip(rows, model.constraint_rows(q), unit, strict=True)
+        ]
+        J, e = list(compress(J, position)), list(compress(e, position))
+        mean = sum((dot(row, row) for row in J), 0.0) * (1.0 / max(1, len(J)))
+        size = select_less(0.0, mean, mean, 1.0) * damping
+        return [-x for x in least_squares(J, e, size, held, [0.0] * model.nv)] if J else [0.0] * model.nv
+
+    def beside(attempt: Scalar) -> list[Scalar]:
+        """Return the step from q0 to the start of this number: a Kronecker sequence (Richtmyer 1951), first small."""
+        reach, phases = SPREAD * smaller(attempt, 10.0), [attempt * root for root in prime_roots(model.nv)]
+        return [reach * (2.0 * (x - floor(x)) - 1.0) for x in phases]
+
+    def moved(q: Vector, step: Vector) -> list[Scalar]:
+        """Return q after a step between angles, with the joints that are fixed as they were to the last bit."""
+        end = integrate(model, q, [x * u for x, u in zip(step, turning, strict=True)])
+        stay = {k for body in model.leading if body.joint_name in fixed for k in body.q_index}
+        return [q[k] if k in stay else x for k, x in enumerate(end)]
 
     def body(s: _State) -> _State:
         cost, lowest = dot(s.e, s.e), dot(s.best_e, s.best_e)
-        damping = FLOOR + s.ratio * select_less(cost, 1.0, cost, 1.0)
+        damping = FLOOR + s.ratio * smaller(cost, 1.0)
         spent = select((s.idle < PATIENCE) & (s.steps < most), 0.0, 1.0 - s.met)  # at limits that are NaN too
         over = select(s.attempt < others, s.met, s.met + spent)  # one of them at most is 1
-        step = _chosen(spent, _away(model, s.attempt + 1.0), _step(model, s.q, s.e, damping, on, held))
-        trial = _moved(model, _chosen(spent, start, s.q), step, fixed)
-        e = _errors(model, trial, on, unit)
+        way = _chosen(spent, beside(s.attempt + 1.0), step(s.q, s.e, damping))
+        trial = moved(_chosen(spent, start, s.q), way)
+        e = errors(trial)
         new = dot(e, e)
         again = spent * (1.0 - over)
         better, lower = select(new < cost, 1.0, again), select(new < lowest, 1.0 - over * spent, 0.0)
         q, e = _chosen(better, trial, s.q), _chosen(better, e, s.e)
-        ratio = s.ratio * select_less(0.5, better, 0.25, 8.0)
+        ratio = larger(s.ratio * select_less(0.5, better, 0.25, 8.0), 1e-8)
         return _State(
             q=q,
             e=e,
             best=_chosen(lower, q, s.best),
             best_e=_chosen(lower, e, s.best_e),
             met=met(e),
-            ratio=select_less(0.5, spent, RATIO, select_less(ratio, 1e-8, 1e-8, ratio)),
+            ratio=select_less(0.5, spent, RATIO, ratio),
             idle=select(new < 0.99 * cost, 0.0, (s.idle + 1.0) * (1.0 - spent)),
             steps=(s.steps + 1.0) * (1.0 - spent),
             iterations=s.iterations + (1.0 - spent),
@@ -143,66 +175,13 @@ def assemble(
         )
 
     start = integrate(model, q0, [0.0] * model.nv)
-    e0 = _errors(model, start, on, unit)
+    e0 = errors(start)
     state = _State(start, e0, start, e0, met(e0), RATIO, 0.0, 0.0, 0.0, 0.0, 0.0)
     end = repeat(body, state, until=lambda s: s.done > 0.5, most=10**6, like=recording(*q0))
     q, e = _chosen(end.met, end.q, end.best), _chosen(end.met, end.e, end.best_e)
-    return q, end.met, _largest(model, [x * u for x, u in zip(e, unit, strict=True)]), end.iterations
+    residual = [abs(x * u) for x, u in zip(e, unit, strict=True)]
+    return q, end.met, [largest(residual[at]) for _, at in model.blocks], end.iterations
 
 
 def _chosen(flag: Scalar, new: Sequence[Scalar], old: Sequence[Scalar]) -> list[Scalar]:
     return [select_less(0.5, flag, a, b) for a, b in zip(new, old, strict=True)]
-
-
-def _away(model: ConstrainedModel, attempt: Scalar) -> list[Scalar]:
-    """Return the step from q0 to the start of this number: a Kronecker sequence (Richtmyer 1951), first small ones."""
-    reach = SPREAD * select_less(attempt, 10.0, attempt, 10.0)
-    phases = [attempt * root for root in prime_roots(model.nv)]
-    lengths = model.units(model.turning)
-    return [reach * u * (2.0 * (x - floor(x)) - 1.0) for x, u in zip(phases, lengths, strict=True)]
-
-
-def _errors(model: ConstrainedModel, q: Vector, on: Vector | None, unit: Vector) -> list[Scalar]:
-    """Return the errors of all rows, as angles; 0 of those that constrain velocities alone, or are switched off."""
-    errors = (x for c in model.constraints for x in c.errors(model, q))
-    return each_masked(on, [0.0 if x is None else x / u for x, u in zip(errors, unit, strict=True)])
-
-
-def _largest(model: ConstrainedModel, e: Vector) -> list[Scalar]:
-    """Return the largest error of each constraint."""
-    found: list[Scalar] = [0.0] * model.nconstraints
-    for i, x in zip(model.constraint_of_row, e, strict=True):
-        more = select_less(x, 0.0, -x, x) - found[i]
-        found[i] = found[i] + select(more <= 0.0, 0.0, more)  # NaN where one is NaN
-    return found
-
-
-def _step(
-    model: ConstrainedModel, q: Vector, e: Vector, damping: Scalar, active: Vector | None, held: set[int]
-) -> list[Scalar]:
-    """Return ``−Jᵀ (J Jᵀ + λ)⁻¹ e`` in the velocities that are not held, as between angles.
-
-    The damping is λ over the mean square of a row.
-    """
-    rows, on = model.constraint_rows(q), [1.0] * model.nrows if active is None else active
-    kept = [i for i, row in enumerate(rows) if row.phi is not None]
-    of_rows, of_joints = model.units(row.angular for row in rows), model.units(model.turning)
-    J = []
-    for i in kept:
-        row = enumerate(zip(rows[i].J, of_joints, strict=True))
-        J.append(masked(on[i], [0.0 if k in held else x * (u / of_rows[i]) for k, (x, u) in row]))
-    mean = sum((dot(row, row) for row in J), 0.0) * (1.0 / max(1, len(J)))
-    size = select_less(0.0, mean, mean, 1.0) * damping
-    A = [[dot(J[i], J[j]) + (size if i == j else 0.0) for j in range(i + 1)] for i in range(len(J))]
-    f = solve_positive(A, [e[i] for i in kept])
-    return [-u * dot(column, f) for u, column in zip(of_joints, transposed(J), strict=True)] if J else [0.0] * model.nv
-
-
-def _moved(model: ConstrainedModel, q: Vector, step: Vector, fixed: Sequence[str]) -> list[Scalar]:
-    """Return q after the step, with the joints that are fixed as they were to the last bit."""
-    moved = integrate(model, q, step)
-    for body in model.leading:
-        if body.joint_name in fixed:
-            for k in body.q_index:
-                moved[k] = q[k]
-    return moved

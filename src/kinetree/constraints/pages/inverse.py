@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from kinetree.algorithms.dynamics.rnea import Wrenches, rnea
 from kinetree.algorithms.registry import Matrix, Vector
-from kinetree.constraints.inputs import NONE_GIVEN, ContactInputs, each_masked, mask, masked, row_mask, taking
+from kinetree.constraints.contacts import force_sets
+from kinetree.constraints.inputs import NONE_GIVEN, ContactInputs, masked, taking
 from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.pages import mechanism_algorithm
+from kinetree.constraints.types import Row
 from kinetree.contacts import Balance, ForceSet, FrictionCone, PressedCone, distribute
 from kinetree.contacts.sets import or_nan, within
 from kinetree.scalars.factorization import PseudoInverse
@@ -50,10 +54,11 @@ def inverse_dynamics(
     >>> bool(abs(robot.inverse_dynamics(q, v, 0 * v) - tau - J.T @ f).max() < 1e-9)
     True
     """
-    columns, angular = _columns(model, q, contacts.active)
+    rows, columns = _columns(model, q, contacts)
     c = rnea(model, q, v, a, f_ext, f_ext_frame=f_ext_frame)
     passive, actuated = model.passive, model.actuated
     bearing = [columns[k] for k in passive]
+    angular = [row.angular for row in rows]
     along, joints = ([1.0 / x for x in model.squared(each)] for each in (angular, model.turning))
     balance = PseudoInverse(bearing, model.nrows, square=1.0, equations=[joints[k] for k in passive], unknowns=along)
     f = balance.times([c[k] for k in passive])
@@ -126,10 +131,10 @@ def contact_inverse_dynamics(
     >>> bool(abs(missing).max() < 1e-5), bool(abs(f[2::3].sum() - robot.gravity_forces(stand)[5]) < 1e-5)
     (True, True)
     """
-    columns, angular = _columns(model, q, contacts.active)
+    rows, columns = _columns(model, q, contacts)
     c = rnea(model, q, v, a, f_ext, f_ext_frame=f_ext_frame)
     passive, actuated = model.passive, model.actuated
-    of_rows, of_joints = model.arms(angular), model.arms(model.turning)
+    of_rows, of_joints = model.arms(row.angular for row in rows), model.arms(model.turning)
     J = [
         [x * (b / a) for x, b in zip(column, of_rows, strict=True)]
         for column, a in zip(columns, of_joints, strict=True)
@@ -142,14 +147,14 @@ def contact_inverse_dynamics(
         c=[wanted[k] for k in passive],
         D=[J[k] for k in actuated],
         d=[wanted[k] for k in actuated],
-        sets=_sets(model, mask(contacts.active), contacts.friction, f_min),
+        sets=_sets(model, rows, contacts.friction, f_min),
         weights=weights if force_weights is None else [x * (a * a) for x, a in zip(weights, of_rows, strict=True)],
         torque_weight=0.0 if torque_weight is None else torque_weight * (lever * lever),
         bounds=None if tau_max is None else [tau_max[k] / of_joints[k] for k in actuated],
     )
     least = TOLERANCE if tolerance is None else tolerance
     f, iterations = distribute(problem, least, MOST_ITERATIONS if max_iterations is None else max_iterations)
-    f = each_masked(row_mask(model, contacts.active), [x * a for x, a in zip(f, of_rows, strict=True)])
+    f = [y for x, a, row in zip(f, of_rows, rows, strict=True) for y in masked(row.on, [x * a])]
     wanted = [x - dot(column, f) for x, column in zip(c, columns, strict=True)]
     tau: list[Scalar] = [0.0] * model.nv
     for k in actuated:
@@ -157,13 +162,10 @@ def contact_inverse_dynamics(
     return tau, f, minus(wanted, tau), iterations
 
 
-def _columns(model: ConstrainedModel, q: Vector, active: Vector | None) -> tuple[Matrix, list[bool]]:
-    """Return the columns of J, zero in rows that are switched off, and whether each row is an angle."""
-    on, rows = row_mask(model, active), model.constraint_rows(q)
-    J = [row.J for row in rows]
-    if on is not None:
-        J = [masked(s, row) for s, row in zip(on, J, strict=True)]
-    return transposed(J), [row.angular for row in rows]
+def _columns(model: ConstrainedModel, q: Vector, contacts: ContactInputs) -> tuple[list[Row], Matrix]:
+    """Return the rows, and the columns of J, zero in rows that are switched off."""
+    rows = model.constraint_rows(q, None, contacts)
+    return rows, transposed([masked(row.on, row.J) for row in rows])
 
 
 def _along_null_space(B: Matrix, A: Matrix, inverse: PseudoInverse, squared: Vector) -> Matrix:
@@ -173,15 +175,12 @@ def _along_null_space(B: Matrix, A: Matrix, inverse: PseudoInverse, squared: Vec
 
 
 def _sets(
-    model: ConstrainedModel, on: Vector | None, friction: Vector | None, f_min: Vector | None
+    model: ConstrainedModel, rows: Sequence[Row], friction: Vector | None, f_min: Vector | None
 ) -> list[tuple[ForceSet, range]]:
     """Return the force sets of the contacts with their rows; no least force where one is switched off."""
     found: list[tuple[ForceSet, range]] = []
-    for k, (constraint, where) in enumerate(model.blocks):
-        acting = 1.0 if on is None else on[k]
-        each = constraint.force_set(None if friction is None else masked(acting, [friction[k]])[0])
-        if each is not None:
-            if f_min is not None and isinstance(each, FrictionCone):
-                each = PressedCone(each.mu, masked(acting, [f_min[k]])[0])
-            found.append((each, range(where.start, where.stop)))
+    for k, at, each in force_sets(model, rows, friction):
+        if f_min is not None and isinstance(each, FrictionCone):
+            each = PressedCone(each.mu, masked(rows[at.start].on, [f_min[k]])[0])
+        found.append((each, range(at.start, at.stop)))
     return found

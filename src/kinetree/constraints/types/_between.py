@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from kinetree.algorithms.kinematics.frames import accumulate
-from kinetree.algorithms.recursions.path import Path, path_to, reference_transforms, without_common
+from kinetree.algorithms.kinematics.frames import jacobian_between
+from kinetree.algorithms.recursions.path import Path, path_to, without_common
 from kinetree.algorithms.recursions.tree import next_motion
 from kinetree.constraints.types.base import Constraint, Row
 from kinetree.errors import ModelError, unknown_name
-from kinetree.glossary.symbols import Matrix, Vector
+from kinetree.glossary.symbols import Vector
 from kinetree.model import WORLD, Frame, Model
 from kinetree.scalars.functions import is_zero, sqrt
 from kinetree.scalars.linalg import dot, norm, transposed
@@ -68,33 +68,25 @@ class FiniteRotation(Relative):
         return rotation_vector(Mat3.of(zip(*self.axes, strict=True)))[0] if moments else ZERO
 
 
-class FrameRow(NamedTuple):
-    """A row as the wrench that the constraint's unit force exerts on s about its origin, in the axes of p.
-
-    `rate` is ``ṫ · V``, what the change of the wrench t adds to γ; the others are those of `Row`.
-    """
-
-    wrench: Force
-    phi: Scalar | None
-    rate: Scalar = 0.0
-    rebounds: bool = True
-    finite: bool = True
-
-
 @dataclass(frozen=True)
 class BetweenFrames(Constraint):
     """A constraint between frame s, `frame`, and frame p, which is `to` or the world.
 
-    Its force acts on the body of s, and the opposite one on that of p. A subclass gives the rows as wrenches.
+    Its force acts on the body of s, and the opposite one on that of p.
     """
 
     frame: str
     to: str | None
     radius: ClassVar[float] = 0.0
+    finite: ClassVar[bool] = True
+    """See `Row`."""
 
     @abstractmethod
-    def frame_rows(self, seen: Relative) -> Sequence[FrameRow]:
-        """Return the rows where s is seen from p as this."""
+    def frame_rows(self, seen: Relative) -> Sequence[Row]:
+        """Return the rows where s is seen from p as this: as J the wrench of a unit force, and what it adds to γ.
+
+        The wrench t is that on s about its origin, in the axes of p; what its change adds to γ is ``ṫ · V``.
+        """
 
     @property
     def offset(self) -> Transform:
@@ -132,21 +124,15 @@ class BetweenFrames(Constraint):
             )
 
     def rows(self, model: Model, q: Vector, v: Vector) -> Sequence[Row]:
-        paths = self._paths(model, q, v)
-        seen, J = relative_motion(*paths, v), transposed(relative_jacobian(*paths, model.nv))
+        paths, found = self._paths(model, q, v), list[Row]()
+        seen, J = relative_motion(*paths, v), transposed(jacobian_between(*paths, model.nv, "aligned"))
         if self.ends(model)[1].body == WORLD:
-            seen = seen._replace(bias=bias_in_the_world(*paths, model))
-        return [
-            Row(
-                [Motion.of(column).dot(t) for column in J],
-                seen.bias.dot(t) + rate,
-                phi,
-                rebounds,
-                finite,
-                angular=all(map(is_zero, t.lin)),
-            )
-            for t, phi, rate, rebounds, finite in self.frame_rows(seen)
-        ]
+            seen = seen._replace(bias=bias_in_the_world(*paths, seen, model))
+        for row in self.frame_rows(seen):
+            t = Force.of(row.J)
+            along, gamma = [Motion.of(column).dot(t) for column in J], seen.bias.dot(t) + row.gamma
+            found.append(row._replace(J=along, gamma=gamma, finite=self.finite, angular=all(map(is_zero, t.lin))))
+        return found
 
     def relative(self, model: Model, q: Vector) -> Relative:
         """Return how s is seen from p, at rest."""
@@ -157,12 +143,9 @@ class BetweenFrames(Constraint):
         return [row.phi for row in self.frame_rows(FiniteRotation(*self.relative(model, q)))]
 
     def wrenches(self, model: Model, q: Vector, f: Vector) -> Mapping[int, Force]:
-        zero = [0.0] * model.nv
-        paths, (ours, theirs) = self._paths(model, q, zero), self.ends(model)
-        seen, X = relative_motion(*paths, zero), placement(*paths)
-        columns = transposed([list(row.wrench) for row in self.frame_rows(seen)])
-        F = Force.of(dot(column, f) for column in columns)
-        on_s = ours.X.T @ Force(X.E.to_b(F.ang), X.E.to_b(F.lin))
+        seen, (ours, theirs) = self.relative(model, q), self.ends(model)
+        F = Force.of(dot(column, f) for column in transposed([row.J for row in self.frame_rows(seen)]))
+        on_s = ours.X.T @ Force(*(Vec3.of(axis.dot(part) for axis in seen.axes) for part in (F.ang, F.lin)))
         on_p = theirs.X.T @ Force(-(F.ang + seen.r.cross(F.lin)), -F.lin)
         return {end.body: on for end, on in ((ours, on_s), (theirs, on_p)) if end.body != WORLD}
 
@@ -173,28 +156,13 @@ class BetweenFrames(Constraint):
         return without_common(Path(ours.links, self.place @ ours.X), Path(to.links, self.offset @ to.X))
 
 
-def placement(ours: Path, theirs: Path) -> Transform:
-    """Return the transform from p to s."""
-    return ours.transform() @ theirs.transform().inverse()
-
-
-def relative_jacobian(ours: Path, theirs: Path, nv: int) -> Matrix:
-    """Return the J for which J v is the velocity of s seen from p, as `Relative.velocity` is."""
-    to_ours, to_theirs = reference_transforms(ours, theirs, "aligned")
-    J: Matrix = [[0.0] * nv for _ in range(6)]
-    for path, to_body, sign in ((ours, to_ours, 1.0), (theirs, to_theirs, -1.0)):
-        for k, column in path.columns(to_body):
-            accumulate(J, k, column * sign)
-    return J
-
-
 def relative_motion(ours: Path, theirs: Path, v: Vector) -> Relative:
     """Return how s is seen from p.
 
     With X from p to s, the velocity is ``V = v_s − X v_p`` in coordinates of s, and its rate there
     ``V̊ = a_s − X a_p + V × X v_p``; the axes of p at the origin of s then make ``(R ω, R v̇ + R (ω × v))`` of it.
     """
-    X, zero = placement(ours, theirs), [0.0] * len(v)
+    X, zero = ours.transform() @ theirs.transform().inverse(), [0.0] * len(v)
     (v_s, a_s), (v_p, a_p) = (
         tuple(path.X @ m for m in path.motion(zero)) if path.links else (Motion.zero(),) * 2 for path in (ours, theirs)
     )
@@ -207,12 +175,11 @@ def relative_motion(ours: Path, theirs: Path, v: Vector) -> Relative:
     return Relative((x, y, z), X.r, Motion(to_p(V.ang), to_p(V.lin)), bias)
 
 
-def bias_in_the_world(ours: Path, theirs: Path, model: Model) -> Motion:
+def bias_in_the_world(ours: Path, theirs: Path, seen: Relative, model: Model) -> Motion:
     """Return `Relative.bias` where p is fixed to the world, from the motions that inverse dynamics goes through too."""
     zero = [0.0] * model.nv
     v, a = Motion.zero(), Motion(ZERO, -model.gravity)
     for link in ours.links:
         v, a = next_motion(link.body, link.state, v, a, zero)
     _, a = ours.X.carry(v, a)
-    E = placement(ours, theirs).E
-    return Motion(E.to_a(a.ang), E.to_a(a.lin) + theirs.X.E.to_b(model.gravity))
+    return Motion(seen.carried(a.ang), seen.carried(a.lin) + theirs.X.E.to_b(model.gravity))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -12,11 +13,14 @@ from kinetree.errors import ArgumentError, ModelError
 from kinetree.glossary.symbols import Vector
 from kinetree.joints._parts import unit_axis
 from kinetree.model import Model
+from kinetree.scalars.linalg import dot
 from kinetree.spatial import Force, Scalar
 from kinetree.validation import as_number
 
 if TYPE_CHECKING:
     from kinetree.contacts import ForceSet
+
+Checks = Mapping[str, Callable[[str, Any], Any]]
 
 
 class Row(NamedTuple):
@@ -36,6 +40,10 @@ class Row(NamedTuple):
         Whether J is finite at every configuration. If not, it costs some operations to keep what is switched off out.
     angular : bool
         Whether φ is an angle, and the force a moment; if not, they are a length and a force.
+    on : scalar
+        1 where it acts, else 0: of a state, not of the constraint's type.
+    anchor : sequence of 3 scalars
+        The position d, velocity ḋ and acceleration d̈ that it keeps where its anchor moves, likewise.
     """
 
     J: Vector
@@ -44,6 +52,21 @@ class Row(NamedTuple):
     rebounds: bool = True
     finite: bool = False
     angular: bool = False
+    on: Scalar = 1.0
+    anchor: Vector = (0.0, 0.0, 0.0)
+
+    @property
+    def error(self) -> Scalar:
+        """``φ − d``, 0 where only velocities are constrained."""
+        return 0.0 if self.phi is None else self.phi - self.anchor[0]
+
+    def speed(self, v: Vector) -> Scalar:
+        """Return ``J v − ḋ``, the velocity along the row against its anchor."""
+        return dot(self.J, v) - self.anchor[1]
+
+    def bias(self, v: Vector, omega: Scalar) -> Scalar:
+        """Return ``γ − d̈ + 2ω (J v − ḋ) + ω² (φ − d)``, which the acceleration along the row cancels."""
+        return self.gamma - self.anchor[2] + (self.speed(v) * 2.0 + self.error * omega) * omega
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,7 +94,14 @@ class Constraint(ABC):
 
     size: ClassVar[int]
     """The number of rows; a type in which it depends on the parameters has a property of this name."""
+    checks: ClassVar[Checks] = {}
+    """Functions of what a field is called in messages, and of its value, that return the value to keep."""
     registry: ClassVar[dict[str, type[Constraint]]] = {}
+
+    def __post_init__(self) -> None:
+        for field, check in self.checks.items():
+            what = f"the {field} of {self.kind} {self.label!r}"
+            object.__setattr__(self, field, check(what, getattr(self, field)))
 
     def __init_subclass__(cls, registered: bool = True, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -126,6 +156,11 @@ class Constraint(ABC):
         return 0.0
 
     @property
+    def kind(self) -> str:
+        """Its type in words."""
+        return re.sub("(?<=.)([A-Z])", r" \1", type(self).__name__).lower()
+
+    @property
     def of(self) -> tuple[str, ...]:
         """The frames or joints that it names, for its own name."""
         return ()
@@ -136,7 +171,7 @@ class Constraint(ABC):
         return self.name or "_".join((type(self).__name__.lower(), *map(str, self.of)))
 
 
-def finite(what: str, value: object) -> float:
+def finite_number(what: str, value: object) -> float:
     """Return a number that is finite; `what` it is is in messages."""
     if not math.isfinite(found := as_number(value)):
         raise ArgumentError(f"{what} is {value!r:.80}: give a finite number")
@@ -151,10 +186,14 @@ def direction(what: str, value: Sequence[Scalar]) -> tuple[Scalar, Scalar, Scala
         raise ModelError(f"{what} is {value!r}: give a finite (x, y, z) that is not zero") from None
 
 
-def three_numbers(value: Any) -> tuple[float, ...]:
-    """Return three numbers, NaN where they are none."""
+def triple(
+    what: str, value: Any, fits: Callable[[float], bool] = math.isfinite, wanted: str = "a finite (x, y, z) (m)"
+) -> tuple[float, ...]:
+    """Return three numbers that all fit."""
     try:
         x, y, z = map(float, value)
     except (TypeError, ValueError, OverflowError):
-        return (math.nan,) * 3
+        x = y = z = math.nan
+    if not all(map(fits, (x, y, z))):
+        raise ArgumentError(f"{what} is {value!r}: give {wanted}")
     return x, y, z

@@ -1,32 +1,50 @@
-"""A contact of a point, or of a sphere that rolls, with a plane: it sticks, or pushes and rubs. Shapes made of such."""
+"""Contacts of points and spheres with a plane, or given at run time: they stick, or push and rub. Shapes of such."""
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from kinetree.constraints.types._between import BetweenFrames, FrameRow, Relative
-from kinetree.constraints.types.base import direction, finite, three_numbers
-from kinetree.errors import ArgumentError
+import numpy as np
+
+from kinetree.constraints.types._between import BetweenFrames, Relative
+from kinetree.constraints.types.base import Checks, Row, direction, finite_number, triple
+from kinetree.errors import ArgumentError, unknown_name
 from kinetree.glossary.symbols import Vector
 from kinetree.joints._parts import perpendicular, unit_axis
 from kinetree.model import Model
-from kinetree.scalars.functions import select_less
+from kinetree.scalars.functions import copysign, select_less, sqrt
 from kinetree.signatures import friendly_call_errors
 from kinetree.spatial import Force, Scalar, Transform, Vec3
-from kinetree.validation import positive
+from kinetree.validation import Array, positive
 
 if TYPE_CHECKING:
     from kinetree.contacts import FrictionCone
 
-LIMITS = {"radius": math.inf, "friction": math.inf, "restitution": 1.0}
-"""The largest value of the fields that cannot be negative."""
+FAR = (0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 1e3)
+"""What is given for a slot in which nothing touches."""
 
 ROUNDING = 1e-9
 """By which part of an extent something may be beyond it: a plane may be on the face of the box."""
+
+
+def not_negative(what: str, value: object, most: float = math.inf) -> float:
+    """Return a number from zero on."""
+    found = finite_number(what, value)
+    if not 0.0 <= found <= most:
+        allowed = "cannot be negative" if most == math.inf else f"is between 0 and {most:g}"
+        raise ArgumentError(f"{what} is {found}: it {allowed}")
+    return found
+
+
+def half_edges(what: str, value: Any) -> tuple[float, ...] | None:
+    """Return half of the edges of a box, if there is one."""
+    wanted = "three positive half edges (m) along the axes of `to`, such as (0.2, 0.1, math.inf)"
+    return None if value is None else triple(what, value, lambda x: x > 0.0, wanted)
 
 
 class Rubs:
@@ -34,6 +52,7 @@ class Rubs:
 
     friction: float
     restitution: float
+    checks: ClassVar[Checks] = {"friction": not_negative, "restitution": functools.partial(not_negative, most=1.0)}
 
     def force_set(self, friction: Scalar | None = None) -> FrictionCone:
         from kinetree.contacts import FrictionCone
@@ -112,28 +131,14 @@ class Contact(Rubs, BetweenFrames):
     extent: tuple[float, float, float] | None = None
 
     size = 3
-
-    def __post_init__(self) -> None:
-        ours = f"of contact {self.label!r}"
-        for field in ("height", *LIMITS):
-            object.__setattr__(self, field, finite(f"the {field} {ours}", getattr(self, field)))
-        for field, most in LIMITS.items():
-            if not 0.0 <= (value := getattr(self, field)) <= most:
-                allowed = "cannot be negative" if most == math.inf else f"is between 0 and {most:g}"
-                raise ArgumentError(f"the {field} {ours} is {value}: it {allowed}")
-        object.__setattr__(self, "normal", direction(f"the normal {ours}", self.normal))
-        point = three_numbers(self.point)
-        if not all(map(math.isfinite, point)):
-            raise ArgumentError(f"the point {ours} is {self.point!r}: give a finite (x, y, z) (m)")
-        object.__setattr__(self, "point", point)
-        if self.extent is not None:
-            half = three_numbers(self.extent)
-            if not all(x > 0.0 for x in half):
-                raise ArgumentError(
-                    f"the extent {ours} is {self.extent!r}: give three positive half edges (m) along the axes of `to`, "
-                    "such as (0.2, 0.1, math.inf)"
-                )
-            object.__setattr__(self, "extent", half)
+    checks: ClassVar[Checks] = {
+        **Rubs.checks,
+        "radius": not_negative,
+        "height": finite_number,
+        "normal": direction,
+        "point": triple,
+        "extent": half_edges,
+    }
 
     @property
     def place(self) -> Transform:
@@ -144,12 +149,12 @@ class Contact(Rubs, BetweenFrames):
         """The axes of the three rows: two in the plane, and the normal."""
         return (*perpendicular(self.normal), Vec3(*self.normal))
 
-    def frame_rows(self, seen: Relative) -> Sequence[FrameRow]:
+    def frame_rows(self, seen: Relative) -> Sequence[Row]:
         *along, n = self.directions
         touching = n * -self.radius
         gap = n.dot(seen.r) - self.radius - self.height
-        rows = [FrameRow(Force(touching.cross(t), t), None, rebounds=False) for t in along]
-        return [*rows, FrameRow(Force(touching.cross(n), n), gap)]
+        rows = [Row([*Force(touching.cross(t), t)], 0.0, None, rebounds=False) for t in along]
+        return [*rows, Row([*Force(touching.cross(n), n)], 0.0, gap)]
 
     def inside(self, model: Model, q: Vector) -> Scalar | None:
         if self.extent is None:
@@ -224,3 +229,105 @@ def _at(name: str, frame: str, points: Any, how: dict[str, Any]) -> list[Contact
     centre = Contact(frame, name=name, **how)
     places = [tuple(a + b for a, b in zip(point, centre.point, strict=True)) for point in points]
     return [replace(centre, name=f"{name}_{k}", point=place) for k, place in enumerate(places)]
+
+
+@friendly_call_errors
+@dataclass(frozen=True)
+class ContactSlot(Rubs, BetweenFrames, registered=False):
+    """A place for one contact, between a body and another one or the world: where it is is given with each state.
+
+    The functions that take steps with contacts (`Mechanism.step`, `Mechanism.contact_step`, `Mechanism.simulate`) have
+    an input ``slots`` with the contact point, the normal and the gap of each slot, as `slot_values` makes it; in all
+    others, and where it is not given, no force acts in a slot, and `constraint_wrenches` does not count its. Its rows
+    are those of a `Contact`.
+
+    Parameters
+    ----------
+    name : str
+    frame : str
+        Any frame of the body that is pushed along the normal.
+    to : str, optional
+        The frame in whose axes points and normals are given, and whose body is pushed back; the world if not given.
+    friction, restitution : float
+        As those of a `Contact`.
+
+    Examples
+    --------
+    >>> ContactSlot("on the step", "FL_foot", friction=0.9).label
+    'on the step'
+    """
+
+    name: str = field(kw_only=False)
+    frame: str
+    to: str | None = None
+    friction: float = 0.7
+    restitution: float = 0.0
+    values: tuple[Scalar, ...] | None = field(default=None, init=False, repr=False)
+
+    size = 3
+    finite = False
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name:
+            raise ArgumentError(f"a contact slot has a name, by which it is given its contact; got {self.name!r}")
+        super().__post_init__()
+
+    def given(self, values: Vector) -> ContactSlot:
+        """Return the slot with this point, normal and gap."""
+        made = replace(self)
+        object.__setattr__(made, "values", tuple(values))
+        return made
+
+    def rows(self, model: Model, q: Vector, v: Vector) -> Sequence[Row]:
+        return [Row([0.0] * model.nv, 0.0, None)] * 3 if self.values is None else super().rows(model, q, v)
+
+    def frame_rows(self, seen: Relative) -> Sequence[Row]:
+        values = [0.0] * 7 if self.values is None else self.values
+        point, normal = Vec3(*values[:3]), Vec3(*values[3:6])
+        square = normal.dot(normal)
+        normal = normal * (1.0 / sqrt(select_less(0.0, square, square, 1.0)))
+        arm = point - seen.r
+        return [Row([*Force(arm.cross(t), t)], 0.0, None) for t in (*along(normal), normal)]
+
+    def wrenches(self, model: Model, q: Vector, f: Vector) -> Mapping[int, Force]:
+        return {} if self.values is None else super().wrenches(model, q, f)
+
+    def gap(self, rows: Sequence[Row]) -> Scalar:
+        return FAR[-1] if self.values is None else self.values[6]
+
+
+def along(normal: Vec3) -> tuple[Vec3, Vec3]:
+    """Return two directions that make a right-handed frame with a normal, without a branch.
+
+    References: Duff and others, Building an orthonormal basis, revisited, 2017.
+    """
+    x, y, z = normal
+    sign = copysign(1.0, z)
+    a = -1.0 / (sign + z)
+    b = x * y * a
+    return Vec3(1.0 + sign * x * x * a, sign * b, -sign * x), Vec3(b, sign + y * y * a, -y)
+
+
+def slot_values(names: Sequence[str], contacts: Mapping[str, Any]) -> Array:
+    """Return the values of slots of these names, (nslots, 7): point, normal and gap of each, as `Mechanism.slots` does.
+
+    >>> slot_values(("a", "b"), {"b": ((0.5, 0.0, 0.0), (0.0, 0.0, 2.0), -0.001)})[1]
+    array([ 0.5  ,  0.   ,  0.   ,  0.   ,  0.   ,  1.   , -0.001])
+    """
+    found = np.tile(FAR, (len(names), 1))
+    if not isinstance(contacts, Mapping):
+        raise ArgumentError(
+            f"slots takes a dict of a point, a normal and a gap by the name of the slot, not {contacts!r}"
+        )
+    for name, given in contacts.items():
+        if name not in names:
+            raise ArgumentError(unknown_name("contact slot", name, names))
+        try:
+            point, normal, gap = given
+            row = [*triple(name, point), *direction(name, normal), finite_number(name, float(gap))]
+        except (TypeError, ValueError):
+            raise ArgumentError(
+                f"the contact in slot {name!r} is not a finite point, a normal and a gap: {given}"
+            ) from None
+        found[names.index(name)] = row
+    return found

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from kinetree.algorithms.kinematics.manifold import turning
-from kinetree.constraints.types.base import Constraint, Row, finite
+from kinetree.constraints.types.base import Constraint, Row, finite_number
 from kinetree.errors import ArgumentError, ModelError, unknown_name
 from kinetree.glossary.symbols import Vector
 from kinetree.model import Model
@@ -54,8 +54,8 @@ class Gear(Constraint):
             raise ArgumentError(f"{text}; got {self.ratios!r}") from None
         if len(pairs) < len(given):
             raise ArgumentError(f"the ratios of a gear name a joint twice: {given!r}")
-        ratios = tuple((name, finite(f"the factor of {name!r} in a gear", c)) for name, c in pairs)
-        object.__setattr__(self, "offset", finite("the offset in a gear", self.offset))
+        ratios = tuple((name, finite_number(f"the factor of {name!r} in a gear", c)) for name, c in pairs)
+        object.__setattr__(self, "offset", finite_number("the offset in a gear", self.offset))
         if len(pairs) < 2 or any(c == 0 for _, c in ratios):
             raise ArgumentError(
                 f"a gear couples at least two joints with factors that are not zero; got {dict(pairs)!r}"
@@ -64,11 +64,7 @@ class Gear(Constraint):
 
     @property
     def of(self) -> tuple[str, ...]:
-        return tuple(name for name, _ in self._pairs)
-
-    @property
-    def _pairs(self) -> tuple[tuple[str, float], ...]:
-        return tuple(dict(self.ratios).items())
+        return tuple(dict(self.ratios))
 
     def check(self, model: Model) -> None:
         leading = {body.joint_name: body for body in model.leading}
@@ -86,7 +82,7 @@ class Gear(Constraint):
     def rows(self, model: Model, q: Vector, v: Vector) -> Sequence[Row]:
         J: list[Scalar] = [0.0] * model.nv
         phi: Scalar = -self.offset
-        for name, c in self._pairs:
+        for name, c in dict(self.ratios).items():
             body = model.bodies[model.body_of_joint(name)]
             J[body.v_index[0]] = c
             phi = phi + q[body.q_index[0]] * c

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kinetree.constraints.types._between import BetweenFrames, FrameRow, Relative
+from kinetree.constraints.types._between import BetweenFrames, Relative
+from kinetree.constraints.types.base import Row
 from kinetree.errors import ModelError
 from kinetree.joints import Joint
 from kinetree.lazy import cached_property
 from kinetree.model import Model
 from kinetree.signatures import friendly_call_errors
-from kinetree.spatial import Force, Scalar
+from kinetree.spatial import Force
 from kinetree.spatial.vector import ZERO
 
 CUT_ELSEWHERE = (
@@ -68,9 +69,9 @@ class Loop(BetweenFrames):
         """T: the forces that the joint bears."""
         return self.joint.constraint_subspace(self.joint.neutral())
 
-    def frame_rows(self, seen: Relative) -> Sequence[FrameRow]:
+    def frame_rows(self, seen: Relative) -> Sequence[Row]:
         angles = seen.orientation_error([t.ang for t in self.subspace if t.lin == ZERO])
-        return [FrameRow(t, t.ang.dot(angles) + t.lin.dot(seen.r)) for t in self.subspace]
+        return [Row([*t], 0.0, t.ang.dot(angles) + t.lin.dot(seen.r)) for t in self.subspace]
 
 
 def why_it_cannot_close(joint: Joint) -> str:
@@ -81,12 +82,8 @@ def why_it_cannot_close(joint: Joint) -> str:
     if not T:
         return "bears no force, so that it closes nothing"
     elsewhere = joint.constraint_subspace(joint.random(np.random.default_rng(0)).tolist())
-    if not np.allclose(_numbers(T), _numbers(elsewhere), rtol=0.0, atol=1e-12):
+    if not np.allclose([[*t] for t in T], [[*t] for t in elsewhere], rtol=0.0, atol=1e-12):
         return "bears forces in directions that turn as it moves"
     if any(t.ang != ZERO and t.lin != ZERO for t in T):
         return "couples its turn to its travel, and whole turns do not show in where its sides are"
     return "turns about two axes" if sum(t.lin == ZERO for t in T) == 1 else ""
-
-
-def _numbers(T: Sequence[Force]) -> list[list[Scalar]]:
-    return [list(t) for t in T]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
-from kinetree.constraints.types._between import BetweenFrames, FrameRow, Relative
+from kinetree.constraints.types._between import BetweenFrames, Relative
+from kinetree.constraints.types.base import Checks, Row
 from kinetree.scalars.functions import select_less, sqrt
 from kinetree.signatures import friendly_call_errors
 from kinetree.spatial import Force, Vec3
@@ -41,11 +43,9 @@ class Rod(BetweenFrames):
     length: float
 
     size = 1
+    checks: ClassVar[Checks] = {"length": positive}
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "length", positive(f"the length of rod {self.label!r}", self.length))
-
-    def frame_rows(self, seen: Relative) -> Sequence[FrameRow]:
+    def frame_rows(self, seen: Relative) -> Sequence[Row]:
         """Return the row of ``φ = |r| − l``: J = d·, with d = r/|r|, and γ = d · r̈⁰ + (ṙ² − (d · ṙ)²)/|r|.
 
         Where the ends are at one place, every d is as good as another for the way apart, and γ means nothing.
@@ -55,4 +55,4 @@ class Rod(BetweenFrames):
         z, length = select_less(0.0, distance, r.z, 1.0), select_less(0.0, distance, distance, 1.0)
         d = Vec3(r.x, r.y, z) * (1.0 / length)
         along = d.dot(u)
-        return [FrameRow(Force(ZERO, d), distance - self.length, (u.dot(u) - along * along) / length)]
+        return [Row([*Force(ZERO, d)], (u.dot(u) - along * along) / length, distance - self.length)]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
-from kinetree.constraints.types._between import BetweenFrames, FrameRow, Relative
+from kinetree.constraints.types._between import BetweenFrames, Relative
+from kinetree.constraints.types.base import Checks, Row
 from kinetree.model.checks import Pose, as_transform
 from kinetree.signatures import friendly_call_errors
 from kinetree.spatial import Force, Transform
@@ -42,15 +44,13 @@ class Weld(BetweenFrames):
     placement: Pose = None
 
     size = 6
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "placement", as_transform(self.placement, f"the placement of weld {self.label!r}"))
+    checks: ClassVar[Checks] = {"placement": lambda what, given: as_transform(given, what)}
 
     @property
     def offset(self) -> Transform:
         return self.placement  # type: ignore[no-any-return]
 
-    def frame_rows(self, seen: Relative) -> Sequence[FrameRow]:
+    def frame_rows(self, seen: Relative) -> Sequence[Row]:
         angles = seen.orientation_error(AXES)
-        moments = [FrameRow(Force(axis, ZERO), axis.dot(angles)) for axis in AXES]
-        return moments + [FrameRow(Force(ZERO, axis), axis.dot(seen.r)) for axis in AXES]
+        moments = [Row([*Force(axis, ZERO)], 0.0, axis.dot(angles)) for axis in AXES]
+        return moments + [Row([*Force(ZERO, axis)], 0.0, axis.dot(seen.r)) for axis in AXES]

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import ClassVar
 
-from kinetree.constraints.types._between import BetweenFrames, FrameRow, Relative
-from kinetree.constraints.types.base import direction, finite
+from kinetree.constraints.types._between import BetweenFrames, Relative
+from kinetree.constraints.types.base import Checks, Row, direction, finite_number
 from kinetree.scalars.functions import select_less, sqrt
 from kinetree.signatures import friendly_call_errors
 from kinetree.spatial import Force, Vec3
@@ -59,15 +60,10 @@ class Wheel(BetweenFrames):
     height: float = 0.0
 
     size = 3
+    finite = False
+    checks: ClassVar[Checks] = {"radius": positive, "height": finite_number, "axis": direction, "normal": direction}
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "radius", positive(f"the radius of wheel {self.label!r}", self.radius))
-        object.__setattr__(self, "height", finite(f"the height of wheel {self.label!r}", self.height))
-        for name in ("axis", "normal"):
-            unit = direction(f"the {name} of wheel {self.label!r}", getattr(self, name))
-            object.__setattr__(self, name, unit)
-
-    def frame_rows(self, seen: Relative) -> Sequence[FrameRow]:
+    def frame_rows(self, seen: Relative) -> Sequence[Row]:
         """Return the rows of the directions h, l and n with ρ, from the centre to the lowest point, and their rates.
 
         With the unit axis a, ``h = a × n/|a × n|``, ``l = n × h`` and ``ρ = r a × h``. The rim's lowest point is at the
@@ -87,5 +83,5 @@ class Wheel(BetweenFrames):
         rows = []
         for t, dt, phi in ((h, dh, None), (n.cross(h), n.cross(dh), None), (n, Vec3(0.0, 0.0, 0.0), gap)):
             rate = (drho.cross(t) + rho.cross(dt)).dot(omega) + dt.dot(u)
-            rows.append(FrameRow(Force(rho.cross(t), t), phi, rate, rebounds=phi is not None, finite=False))
+            rows.append(Row([*Force(rho.cross(t), t)], rate, phi, rebounds=phi is not None))
         return rows

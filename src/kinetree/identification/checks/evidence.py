@@ -1,20 +1,18 @@
-"""What checks look at: the first samples of a log, their equations before the estimate, and the estimate."""
+"""What plausibility checks look at: the first samples of a log, their equations, and the estimate."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from kinetree.errors import ArgumentError
-from kinetree.identification.checks.least_squares import SINGULAR
+from kinetree.identification.checks.regression import Regression, spread_of
 from kinetree.identification.equations import QRFactors, RegressionModel
-from kinetree.identification.estimators.contract import Solution, integrated_times
-from kinetree.identification.nonlinear import MotorConstants
-from kinetree.identification.parameters.base import BaseParameters
+from kinetree.identification.estimators.contract import integrated_times
 from kinetree.identification.parameters.regressor import positions, smooth_sign
 from kinetree.identification.samples import pieces
 from kinetree.lazy import cached_property
@@ -24,7 +22,7 @@ from kinetree.robot import Robot
 from kinetree.validation import Array
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from kinetree.identification.fit import Fit
 
 T = TypeVar("T")
 
@@ -33,42 +31,36 @@ SAMPLES = 4096  # and samples for equations, in pieces that are spread over thes
 SLOW = 0.05  # the part of the fastest joint's speed below which noise, and friction at rest, are most of one's force
 
 
-@dataclass(frozen=True, eq=False)
-class Seen:
-    """The first 131072 samples of a log, in pieces of which none has samples of two motions.
+class Evidence:
+    """The first 131072 samples of a log, in `pieces` and as a `whole`, and later its equations, factors and the fit.
 
-    Forces of the entries of v that are `currents` have a constant that is not known: nor is its sign.
+    No piece has samples of two motions. Entries of v in `currents` have forces with a constant that is not known: nor
+    is its sign. Nothing but the model is a reason for residuals where the motion is exact: instruments are given where
+    it is not.
     """
 
-    robot: Robot
-    log: Any
-    pieces: list[Samples]
-    currents: Sequence[str] = ()
+    rows: RegressionModel
+    factors: QRFactors | None = None
+    motion_is_exact = True
+    fit: Fit
 
-    @cached_property
-    def whole(self) -> Samples:
-        """All of them as one piece."""
-        return together(self.robot, self.pieces)
+    def __init__(self, robot: Robot, log: Any, currents: Sequence[str] = ()) -> None:
+        self.robot, self.log, self.currents = robot, log, currents
+        self.pieces = list(islice(pieces(robot, log), LOOKED_AT))
+        if not self.pieces:
+            raise ArgumentError("the log has no samples")
+        self.whole = together(robot, self.pieces)
+        self.base = list(Coordinates.of(robot).of_base("v"))  # entries of v of a floating base
+        self.driven = ~np.isin(np.arange(robot.nv), self.base)
+        self.speed = np.sqrt((self.whole.v**2).mean(axis=0))
+        self.moves = self.speed > SLOW * self.speed.max(initial=0.0)
+        self._made: dict[Any, Any] = {}
 
-    @cached_property
-    def speed(self) -> Array:
-        """Root mean squares of the velocities (nv,)."""
-        return np.asarray(np.sqrt((self.whole.v * self.whole.v).mean(axis=0)))
-
-    @cached_property
-    def moves(self) -> NDArray[np.bool_]:
-        """Which entries of v are not slow (nv,)."""
-        return np.asarray(self.speed > SLOW * self.speed.max(initial=0.0), dtype=np.bool_)
-
-    @cached_property
-    def base(self) -> list[int]:
-        """The entries of v of a floating base."""
-        return base_of(self.robot)
-
-    @cached_property
-    def driven(self) -> NDArray[np.bool_]:
-        """Which entries of v are not those of a floating base (nv,)."""
-        return ~np.isin(np.arange(self.robot.nv), self.base)
+    def of(self, kind: Callable[[Evidence], T]) -> T:
+        """Return a value made of this evidence once for several checks."""
+        if kind not in self._made:
+            self._made[kind] = kind(self)
+        return cast("T", self._made[kind])
 
     @cached_property
     def single(self) -> NDArray[np.bool_]:
@@ -79,22 +71,60 @@ class Seen:
     @cached_property
     def expected(self) -> Array:
         """The forces (n, nv) that this robot needs for the motion."""
-        whole = self.whole
-        wrenches = [] if whole.f_ext is None else [whole.f_ext]
-        tau = self.robot.inverse_dynamics(whole.q, whole.v, whole.a, *wrenches)
-        return np.asarray(tau + (0.0 if whole.load is None else whole.load))
+        q, v, a, _, f_ext, *_ = self.whole
+        tau = self.robot.inverse_dynamics(q, v, a, *([] if f_ext is None else [f_ext]))
+        return np.asarray(tau + (0.0 if self.whole.load is None else self.whole.load))
 
+    @cached_property
+    def some_pieces(self) -> list[Samples]:
+        """Some pieces for equations, spread over all."""
+        count = max(1, min(len(self.pieces), SAMPLES // max(len(piece.q) for piece in self.pieces)))
+        return [self.pieces[k] for k in np.unique(np.linspace(0, len(self.pieces) - 1, count).astype(int))]
 
-def seen(robot: Robot, log: Any, currents: Sequence[str] = ()) -> Seen:
-    """Return the first samples of a log."""
-    if not (looked_at := list(islice(pieces(robot, log), LOOKED_AT))):
-        raise ArgumentError("the log has no samples")
-    return Seen(robot, log, looked_at, tuple(currents))
+    @cached_property
+    def some(self) -> Samples:
+        """Their samples, with the direction in which joints slide."""
+        some, smoothing = together(self.robot, self.some_pieces), self.rows.smoothing
+        if some.direction is not None:
+            return some
+        return some._replace(direction=np.asarray(smooth_sign(some.v, 1e-3 if smoothing is None else smoothing)))
 
+    @cached_property
+    def sides(self) -> tuple[list[Array], Array]:
+        """What `sides_of` returns of these pieces."""
+        return self.sides_of(self.some_pieces)
 
-def base_of(robot: Robot) -> list[int]:
-    """Return the entries of v of a floating base."""
-    return list(Coordinates.of(robot).of_base("v"))
+    def sides_of(self, pieces: Sequence[Samples]) -> tuple[list[Array], Array]:
+        """Return the rows (n, m_k) of each entry of v, and right-hand sides (n, nv), zero where they do not count."""
+        rows, tau = zip(*map(self.rows.masked, pieces), strict=True)
+        return [np.concatenate(Y) for Y in zip(*rows, strict=True)], np.concatenate(tau)
+
+    def regression(
+        self, sides: tuple[list[Array], Array], columns: Sequence[Array] = (), candidates: Sequence[ArrayLike] = ()
+    ) -> Regression:
+        """Return the least squares of such sides, with further columns (n, c_k) of each entry of v as candidates."""
+        n, (rows, tau) = self.rows.dimension, sides
+        blocks, pattern = [*zip(rows, tau.T, strict=True)], self.rows.pattern
+        if columns:
+            blocks = [(Y, x * (y != 0.0)[:, None], y) for (Y, y), x in zip(blocks, columns, strict=True)]  # type: ignore[misc]
+            pattern = [np.append(own, n + np.array(more, int)) for own, more in zip(pattern, candidates, strict=True)]
+        return Regression([np.column_stack(block) for block in blocks], pattern, n, spread_of(tau))
+
+    @cached_property
+    def measured(self) -> list[int]:
+        """Entries of v with a motor whose force was measured, and is not a current of an unknown constant."""
+        asked = self.sides[1].any(axis=0) & ~np.isin(self.robot.v_names, self.currents)
+        return [k for k in self.robot.model.actuated if asked[k]]
+
+    @cached_property
+    def position(self) -> Array:
+        """The coordinate of each entry of v (n, nv), at the samples for equations."""
+        return np.asarray(self.some.q[:, positions(self.robot.model)])
+
+    def times(self, e: Array) -> Array:
+        """Return how many samples of residuals (n, nv) tell as much as one (nv,)."""
+        ends = np.cumsum([len(piece.q) for piece in self.some_pieces])[:-1]
+        return integrated_times(np.split(e, ends), np.sqrt((e * e).mean(axis=0)))
 
 
 def together(robot: Robot, parts: Sequence[Samples]) -> Samples:
@@ -110,91 +140,3 @@ def together(robot: Robot, parts: Sequence[Samples]) -> Samples:
     if len(directions) == len(parts):
         arrays["direction"] = np.concatenate(directions)
     return Samples(**arrays)
-
-
-@dataclass(frozen=True, eq=False)
-class Examined:
-    """``Y π = τ`` of each entry of v at some samples, and factors of the whole log, where there are any.
-
-    The motion is exact where nothing but the model is a reason for residuals: instruments are given where it is not.
-    """
-
-    seen: Seen
-    rows: RegressionModel
-    factors: QRFactors | None = None
-    motion_is_exact: bool = True
-    _made: dict[Any, Any] = field(default_factory=dict)
-
-    def of(self, kind: Callable[[Examined], T]) -> T:
-        """Return a value made of these equations once for several checks."""
-        if kind not in self._made:
-            self._made[kind] = kind(self)
-        return cast("T", self._made[kind])
-
-    @property
-    def robot(self) -> Robot:
-        """The robot before."""
-        return self.rows.robot
-
-    @cached_property
-    def pieces(self) -> list[Samples]:
-        """Some pieces, spread over those that were seen."""
-        every = self.seen.pieces
-        count = max(1, min(len(every), SAMPLES // max(1, max((len(p.q) for p in every), default=1))))
-        return [every[k] for k in np.unique(np.linspace(0, len(every) - 1, count).astype(int))] if every else []
-
-    @cached_property
-    def whole(self) -> Samples:
-        """Their samples, with the direction in which joints slide."""
-        whole, smoothing = together(self.robot, self.pieces), self.rows.smoothing
-        if whole.direction is not None:
-            return whole
-        return whole._replace(direction=np.asarray(smooth_sign(whole.v, 1e-3 if smoothing is None else smoothing)))
-
-    @cached_property
-    def sides(self) -> tuple[list[Array], Array]:
-        """What `sides_of` returns of these pieces."""
-        return self.sides_of(self.pieces)
-
-    def sides_of(self, pieces: list[Samples]) -> tuple[list[Array], Array]:
-        """Return the rows (n, m_k) of each entry of v, and right-hand sides (n, nv), zero where they do not count."""
-        rows, tau = zip(*map(self.rows.masked, pieces), strict=True)
-        return [np.concatenate(Y) for Y in zip(*rows, strict=True)], np.concatenate(tau)
-
-    @cached_property
-    def measured(self) -> list[int]:
-        """Entries of v with a motor whose force was measured, and is not a current of an unknown constant."""
-        asked = self.sides[1].any(axis=0) & ~np.isin(self.robot.v_names, self.seen.currents)
-        return [k for k in self.robot.model.actuated if asked[k]]
-
-    @cached_property
-    def spread(self) -> Array:
-        """Standard deviations of the right-hand sides (nv,); of those that are zero, the greatest one."""
-        return spread_of(self.sides[1])
-
-    @cached_property
-    def position(self) -> Array:
-        """The coordinate of each entry of v (n, nv)."""
-        return np.asarray(self.whole.q[:, positions(self.robot.model)])
-
-    def times(self, e: Array) -> Array:
-        """Return how many samples of residuals (n, nv) tell as much as one (nv,)."""
-        ends = np.cumsum([len(piece.q) for piece in self.pieces])[:-1]
-        return integrated_times(np.split(e, ends), np.sqrt((e * e).mean(axis=0)))
-
-
-def spread_of(tau: Array) -> Array:
-    """Return the standard deviations (nv,) of forces (n, nv); of those that are zero, the greatest one."""
-    spread = tau.std(axis=0)
-    most = spread.max(initial=0.0)
-    return np.asarray(np.where(spread > SINGULAR * most, spread, most or 1.0))
-
-
-class Estimated(NamedTuple):
-    """An estimate, and the parameters of physically consistent bodies."""
-
-    base: BaseParameters
-    factors: QRFactors
-    solution: Solution
-    parameters: Array
-    constants: MotorConstants | None = None

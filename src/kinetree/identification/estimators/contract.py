@@ -5,42 +5,30 @@ What a model lacks, it lacks for a while: `integrated_times` says how many resid
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kinetree.errors import ArgumentError
-from kinetree.identification.bodies.newton import Consistent
 from kinetree.identification.equations import QRFactors, RegressionModel
 from kinetree.validation import Array
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+# Directions of the scaled parameters whose effect is below this, relative to the greatest, are unidentifiable
 RANK_TOLERANCE = 1e-10
-"""Directions of the scaled parameters whose effect is below this, relative to the greatest, are unidentifiable."""
-
+# A parameter with such a part, relative to its effect, in a direction that changes no force is unidentifiable
 UNIDENTIFIABLE = 1e-3
-"""A parameter with such a part, relative to its effect, in a direction that changes no force is unidentifiable."""
-
+# A prior counts as much as this at least, relative to the data: exact data would drown it in rounding
 PRIOR_FLOOR = 1e-8
-"""A prior counts as much as this at least, relative to the data: exact data would drown it in rounding."""
-
-FIXED = 1e4
-"""How much more than the data a fixed parameter counts where it is one equation of many."""
-
+FIXED = 1e4  # how much more than the data a fixed parameter counts where it is one equation of many
+# Noise below this, relative to the forces, counts as this where physically consistent bodies are sought
 LEAST_NOISE = 1e-6
-"""Noise below this, relative to the forces, counts as this where physically consistent bodies are sought."""
-
 ITERATIONS = 30
-
+# The sum of two autocorrelations of n samples of noise is rarely above this by √n: its deviation is √2
 SIGNIFICANT = 4.5
-"""The sum of two autocorrelations of n samples of noise is rarely above this by √n: its deviation is √2."""
-
-CLIP = 4.0
-"""Residuals beyond so many standard deviations count as these in correlations."""
+CLIP = 4.0  # residuals beyond so many standard deviations count as these in correlations
 
 
 class Prior(NamedTuple):
@@ -104,7 +92,7 @@ class Equations:
     model: RegressionModel
     log: Any
     factors: QRFactors
-    nearest: Callable[[Solution], Consistent] | None = None  # to physically consistent bodies
+    nearest: Callable[[Solution], tuple[Array, float]] | None = None  # parameters of bodies, and their gap
 
 
 class Estimator(Protocol):
@@ -178,28 +166,39 @@ def integrated_times(motions: Iterable[Array], noise: Array) -> Array:
     References: Sokal, "Monte Carlo methods in statistical mechanics", 1997, section 3; Geyer, "Practical Markov chain
     Monte Carlo", 1992, for where to end.
     """
-    total, count = np.zeros((0, len(noise))), np.zeros(len(noise))
-    for e in motions:
-        there = e != 0.0  # others were not measured, or are friction at rest
-        seen = there.sum(axis=0)
-        e = np.clip(e - e.sum(axis=0) / np.maximum(seen, 1), -CLIP * noise, CLIP * noise) * there
-        short, total = sorted((_autocovariance(e), total), key=len)
-        total[: len(short)] += short
-        count += seen
+
+    def clipped() -> Iterator[Array]:
+        for e in motions:
+            there = e != 0.0
+            mean = e.sum(axis=0) / np.maximum(there.sum(axis=0), 1)
+            yield np.clip(e - mean, -CLIP * noise, CLIP * noise) * there
+
+    total, _, pairs = correlations(clipped())
     if not len(total):
         raise ArgumentError(
             "the log is empty when it is read again: give a list, or a function that returns an iterator"
         )
-    rho = total / np.maximum(total[0], np.finfo(float).tiny)
+    rho, count = total / np.maximum(total[0], np.finfo(float).tiny), np.rint(pairs[0])
     rho = np.column_stack([rho, rho @ count / max(count.sum(), 1.0)])
-    pairs = rho[1:-1:2] + rho[2::2]
+    twos = rho[1:-1:2] + rho[2::2]
     bound = SIGNIFICANT / np.sqrt(np.maximum(np.append(count, count.sum()), 1.0))
-    going_on = np.logical_and.accumulate(pairs > bound, axis=0)
-    times = 1.0 + 2.0 * (pairs * going_on).sum(axis=0)
+    going_on = np.logical_and.accumulate(twos > bound, axis=0)
+    times = 1.0 + 2.0 * (twos * going_on).sum(axis=0)
     return np.asarray(np.where(going_on[:1, :-1].any(axis=0), times[:-1], times[-1]))
 
 
-def _autocovariance(e: Array) -> Array:
-    """Return the sums (n, nv) of products of residuals with those 0, 1, 2, … samples later."""
-    size = 1 << (2 * len(e) - 1).bit_length()
-    return np.asarray(np.fft.irfft(np.abs(np.fft.rfft(e.T, size)) ** 2, size)[:, : len(e)].T)
+def correlations(motions: Iterable[Array]) -> Array:
+    """Return sums (3, n, nv) over the pairs of residuals of a motion (m, nv) that are 0, 1, 2, … samples apart.
+
+    They are of their products, of both of them, and how many there are. Residuals that are zero were not measured, or
+    are friction at rest.
+    """
+    total = np.zeros((3, 0, 1))
+    for e in motions:
+        size = 1 << (2 * len(e) - 1).bit_length()
+        E, there = np.fft.rfft(np.stack([e, e != 0.0]), size, axis=1)
+        powers = np.abs(E) ** 2, 2.0 * (E * there.conj()).real, np.abs(there) ** 2
+        own = np.fft.irfft(np.stack(powers), size, axis=1)[:, : len(e)]
+        short, total = sorted((own, total), key=lambda x: x.shape[1])
+        total[:, : short.shape[1]] += short
+    return total

@@ -13,24 +13,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from kinetree.identification.equations import EXACT
-from kinetree.identification.estimators.contract import (
-    ITERATIONS,
-    Equations,
-    Prior,
-    Solution,
-    integrated_times,
-    solve,
-)
+from kinetree.identification.estimators.contract import ITERATIONS, Equations, Prior, Solution, integrated_times, solve
 from kinetree.identification.estimators.least_squares import weighted, zero_forces
 from kinetree.identification.triangle import Triangle
 from kinetree.signatures import friendly_call_errors
 from kinetree.validation import Array
 
-MOVED = 1e-2
-"""By how many standard deviations estimates may still move in the end."""
-
-SMALLEST_NOISE = 1e-100
-"""Where all forces are zero."""
+MOVED = 1e-2  # by how many standard deviations estimates may still move in the end
+SMALLEST_NOISE = 1e-100  # where all forces are zero
 
 
 @friendly_call_errors

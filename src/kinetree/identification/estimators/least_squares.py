@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kinetree.errors import ArgumentError
 from kinetree.identification.equations import QRFactors
@@ -14,14 +15,8 @@ from kinetree.options import flag
 from kinetree.signatures import friendly_call_errors
 from kinetree.validation import Array
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-ZERO_FORCE = 1e-9
-"""Forces below this, relative to the greatest, are zero: those of a floating base in the air."""
-
-FIRST_NOISE_OF_ZERO_FORCES = 1e3
-"""Where that of the others is one."""
+ZERO_FORCE = 1e-9  # forces below this, relative to the greatest, are zero: those of a floating base in the air
+FIRST_NOISE_OF_ZERO_FORCES = 1e3  # where that of the others is one
 
 
 @friendly_call_errors

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -20,24 +21,17 @@ from kinetree.identification.estimators.instrumental import Instrumental
 from kinetree.identification.estimators.least_squares import LeastSquares
 from kinetree.identification.parameters.base import BaseParameters
 from kinetree.identification.parameters.regressor import OF_ROBOTS
-from kinetree.identification.samples import PIECE, motion_of, parts
+from kinetree.identification.samples import motion_of, parts
 from kinetree.logs.samples import Samples, measured
 from kinetree.options import count, flag
 from kinetree.robot import Robot
 from kinetree.signatures import friendly_call_errors
 from kinetree.validation import Array
 
-MOVED = 0.1
-"""By how many standard deviations estimates may still move in the end."""
-
-EXACT = 1e-6
-"""Where the residuals are so small, relative to the forces, they may."""
-
-PART = 1e-5
-"""The effect of the differences by which derivatives are taken, relative to the forces."""
-
-SHORTEST = 1 / 64
-"""Of a step, where the whole one makes the residuals larger."""
+MOVED = 0.1  # by how many standard deviations estimates may still move in the end
+EXACT = 1e-6  # where the residuals are so small, relative to the forces, they may
+PART = 1e-5  # the effect of the differences by which derivatives are taken, relative to the forces
+SHORTEST = 1 / 64  # of a step, where the whole one makes the residuals larger
 
 
 @friendly_call_errors
@@ -109,57 +103,48 @@ class OutputError:
                 "robots are simulated without loops, motor constants, unknown speeds of friction and loads that are "
                 "known by their mass alone"
             )
-        base, recorded = equations.model.base, [*parts(equations.log)]
-        nearest = equations.nearest
+        base, recorded, nearest = equations.model.base, [*parts(equations.log)], equations.nearest
         homeless = [*(term for term in base.joint_terms if term not in OF_ROBOTS), *base.own_columns]
         if homeless:
             raise ArgumentError(f"{', '.join(map(repr, homeless))} cannot be simulated: no robot has them")
-        least = EXACT * np.sqrt(equations.factors.mean_squares.max(initial=0.0))
+        least, tau = EXACT * np.sqrt(equations.factors.mean_squares.max(initial=0.0)), _forces(recorded)
+        ends = np.cumsum([0, *(np.size(x.q, 0) for x in recorded)])
+        motions = [slice(i, j) for i, j in pairwise(ends)]
         here, before, simulated = base.all_parameters(), None, self._simulated(base.robot, recorded)
         for _ in range(self.steps):
             if self.instruments:
                 found = Instrumental(simulated).fit(equations, prior)
             else:
-                model, log = _Linearised(base), self._linearised(base, here, recorded, simulated)
-                found = LeastSquares().fit(Equations(model, log, model.factors(log)), prior)
+                J = self._slopes(base, here, recorded, simulated)
+                model = _Linearised(base, J, tau - _forces(simulated) + J @ (base.projection @ here))
+                found = LeastSquares().fit(Equations(model, motions, model.factors(motions)), prior)
             moved = np.inf if before is None else np.abs(found.values - before)
             if (moved <= MOVED * np.sqrt(np.diag(found.covariance))).all() or not (found.noise > least).any():
                 return found
-            there = base.representative(found.values) if nearest is None else nearest(found).parameters
-            here, simulated = self._moved(base, here, there, found.noise, recorded, simulated)
-            before = found.values
+            to = base.representative(found.values) if nearest is None else nearest(found)[0]
+            most, length = (1.0 + 1e-6) * _squares(tau - _forces(simulated), found.noise), 1.0
+            while True:  # a part of the step if all of it is worse
+                there = here + length * (to - here)
+                simulated = self._simulated(base.robot_with(there), recorded, finite=length <= SHORTEST)
+                if length <= SHORTEST or _squares(tau - _forces(simulated), found.noise) <= most:
+                    break
+                length /= 2.0
+            here, before = there, found.values
         raise KinetreeError(
             f"the estimates still move after {self.steps} steps: give a robot that is nearer to the real one, a "
             "stiffer controller, or more steps"
         )
 
-    def _linearised(
-        self, base: BaseParameters, here: Array, recorded: list[Samples], now: list[Samples]
-    ) -> list[tuple[Array, Array]]:
-        """Return the simulated forces of each motion, linear in the base parameters about these."""
+    def _slopes(self, base: BaseParameters, here: Array, recorded: list[Samples], now: list[Samples]) -> Array:
+        """Return the derivatives (n, nv, base parameters) of the simulated forces of all motions."""
         q, v, a, tau = (np.concatenate([np.asarray(x[k]) for x in now]) for k in range(4))
         size = np.sqrt(np.mean(base.regressor(q, v, a) ** 2, axis=0)).max(axis=0)
-        force, values = np.sqrt(np.mean(np.square(tau), axis=0)).max(), base.projection @ here
-        J = [np.zeros((*np.shape(x.tau), base.dimension)) for x in now]
+        force, J = np.sqrt(np.mean(np.square(tau), axis=0)).max(), np.zeros((*tau.shape, base.dimension))
         for j, place in enumerate(base.independent):
             other = here.copy()
             other[place] += (delta := PART * force / size[j] if size[j] > 0.0 else 1.0)
-            for own, far, near in zip(J, self._simulated(base.robot_with(other), recorded), now, strict=True):
-                own[..., j] = (np.asarray(far.tau) - np.asarray(near.tau)) / delta
-        each = zip(J, recorded, now, strict=True)
-        return [(own, np.asarray(x.tau) - np.asarray(y.tau) + own @ values) for own, x, y in each]
-
-    def _moved(
-        self, base: BaseParameters, here: Array, to: Array, noise: Array, recorded: list[Samples], now: list[Samples]
-    ) -> tuple[Array, list[Samples]]:
-        """Return parameters a step further, and their simulated motion: a part of the step if all of it is worse."""
-        before, length = _distance(recorded, now, noise), 1.0
-        while True:
-            there = here + length * (to - here)
-            motion = self._simulated(base.robot_with(there), recorded, finite=length <= SHORTEST)
-            if length <= SHORTEST or _distance(recorded, motion, noise) <= before * (1.0 + 1e-6):
-                return there, motion
-            length /= 2.0
+            J[..., j] = (_forces(self._simulated(base.robot_with(other), recorded)) - tau) / delta
+        return J
 
     def _simulated(self, robot: Robot, recorded: list[Samples], finite: bool = True) -> list[Samples]:
         """Return simulated motions with their forces."""
@@ -177,26 +162,31 @@ class OutputError:
 
 
 class _Linearised(RegressionModel):
-    """Equations of motions whose columns (samples, nv, n) and right-hand sides (samples, nv) are there already."""
+    """Equations whose columns (samples, nv, n) and right-hand sides (samples, nv) are there already.
 
-    def __init__(self, base: BaseParameters) -> None:
+    A log is the slices of its motions.
+    """
+
+    def __init__(self, base: BaseParameters, J: Array, right: Array) -> None:
         self.robot, self.base, self.dimension = base.robot, base, base.dimension
         self.pattern = [np.arange(base.dimension)] * base.robot.nv
+        self._J, self._right = J * ~np.isnan(right)[..., None], np.nan_to_num(right)
 
     def equations(self, log: Any) -> Iterator[tuple[list[Array], Array]]:
-        """Yield the rows of each entry of v and what they add up to, piece by piece."""
-        for columns, right in log:
-            for i in range(0, len(right), PIECE):
-                there = ~np.isnan(right[i : i + PIECE])
-                rows = columns[i : i + PIECE] * there[..., None]
-                yield list(rows.swapaxes(0, 1)), np.where(there, right[i : i + PIECE], 0.0)
+        """Yield the rows of each entry of v and what they add up to, motion by motion."""
+        for motion in log:
+            yield list(self._J[motion].swapaxes(0, 1)), self._right[motion]
 
     def residuals(self, log: Any, values: Array) -> Iterator[Array]:
         """Yield the residuals (n, nv) of each motion."""
         for motion in log:
-            yield np.concatenate([tau - self.predicted(rows, values) for rows, tau in self.equations([motion])])
+            yield self._right[motion] - self._J[motion] @ values
 
 
-def _distance(recorded: list[Samples], simulated: list[Samples], noise: Array) -> float:
-    pairs = zip(recorded, simulated, strict=True)
-    return float(sum(np.nansum(((np.asarray(a.tau) - np.asarray(b.tau)) / noise) ** 2) for a, b in pairs))
+def _forces(motions: list[Samples]) -> Array:
+    """Return the forces (n, nv) of all motions."""
+    return np.concatenate([np.asarray(x.tau) for x in motions])
+
+
+def _squares(e: Array, noise: Array) -> float:
+    return float(np.nansum((e / noise) ** 2))

@@ -80,9 +80,9 @@ class Robust:
         first, zero, least = found.noise, zero_forces(factors), factors.least_noise
         for _ in range(ITERATIONS):
             usual = np.where(zero, first, np.maximum(_median_noise(equations, found.values), least))
-            seen, effective = _reweighed(equations, found.values, usual, LOSSES[self.loss])
+            seen, effective, mean = _reweighed(equations, found.values, usual, LOSSES[self.loss])
             noise = np.where(zero, first, np.maximum(effective, least))
-            A, b = seen.stacked(noise * np.sqrt(times * np.maximum(seen.total, 1.0) / np.maximum(seen.counts, 1.0)))
+            A, b = seen.stacked(noise * np.sqrt(times * mean))
             values, inverse, null = solve(A, b, prior)
             moved = np.abs(values - found.values) > 1e-3 * np.sqrt(np.diag(inverse))
             found = Solution(values, inverse, usual, null, A, times)
@@ -101,16 +101,16 @@ def _median_noise(equations: Equations, values: Array) -> Array:
     return np.array(middle) / NORMAL_QUARTILE
 
 
-def _reweighed(equations: Equations, values: Array, usual: Array, law: Loss) -> tuple[QRFactors, Array]:
-    """Return the factors with weights by residuals, and the noise that would make least squares as uncertain."""
+def _reweighed(equations: Equations, values: Array, usual: Array, law: Loss) -> tuple[QRFactors, Array, Array]:
+    """Return the factors with weights by residuals, the noise that would make least squares as sure, mean weights."""
     model, scale = equations.model, law.constant * usual
-    found, squares, slopes, count = QRFactors(model), *np.zeros((3, len(scale)))
+    found, total = QRFactors(model), np.zeros((4, len(scale)))
     for rows, tau in model.equations(equations.log):
         e = tau - model.predicted(rows, values)
-        weights = law.weight(e / scale)
-        found.add(rows, tau, np.sqrt(weights))
-        squares += ((weights * e) ** 2).sum(axis=0)
-        slopes += (law.slope(e / scale) * (e != 0.0)).sum(axis=0)
-        count += (e != 0.0).sum(axis=0)
-    count = np.maximum(count, 1.0)
-    return found, np.asarray(np.sqrt(squares / count) / np.maximum(slopes / count, 1e-3))
+        weights, there = law.weight(e / scale), e != 0.0
+        root = np.sqrt(weights)
+        found.add([Y * w[:, None] for Y, w in zip(rows, root.T, strict=True)], tau * root)
+        sums = there, weights * there, (weights * e) ** 2, law.slope(e / scale) * there
+        total += [x.sum(axis=0) for x in sums]
+    mean, squares, slopes = total[1:] / np.maximum(total[0], 1.0)
+    return found, np.asarray(np.sqrt(squares) / np.maximum(slopes, 1e-3)), np.where(total[0] > 0.0, mean, 1.0)

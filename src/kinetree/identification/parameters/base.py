@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,17 +25,14 @@ from kinetree.identification.parameters.regressor import (
 )
 from kinetree.lazy import cached_property
 from kinetree.robot import Robot
+from kinetree.runtime.function import Function
 from kinetree.tables import number
 from kinetree.validation import Array, positive, real_array
-
-if TYPE_CHECKING:
-    from kinetree.runtime.function import Function
 
 TEN = ("m", "m c_x", "m c_y", "m c_z", "I_xx", "I_xy", "I_yy", "I_xz", "I_yz", "I_zz")
 OF_BODIES = (("masses", "kg"), *[("first moments of mass", "kg·m")] * 3, ("moments of inertia", "kg·m²"))
 GRAVITY = ("known", "any")
-COARSEST = 1e-2
-"""The greatest tolerance."""
+COARSEST = 1e-2  # the greatest tolerance
 
 
 class BaseParameters:

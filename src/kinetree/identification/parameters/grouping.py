@@ -6,8 +6,7 @@ body's parameters, and both vectors go from body to body by the same map. So eac
 it can attain, spanned from the root outwards. What the coordinates of one joint cannot change of the energy of its
 child, whatever the parent does, the parent could have as well: it is passed on to it, from the leaves inwards.
 
-The spans are found at random positions of one joint at a time. They are exact after finitely many: as long as a span
-is not complete, almost every position adds to it.
+The spans are found at random positions of one joint at a time, at more of them than there are dimensions.
 
 References: Gautier and Khalil, "Direct calculation of minimum set of inertial parameters of serial robots", 1990;
 Wensing, Niemeyer and Slotine, "A geometric characterization of observability in inertial parameter identification",
@@ -29,36 +28,18 @@ from kinetree.model import WORLD, Model
 from kinetree.spatial import Motion, Scalar, Transform
 from kinetree.validation import Array
 
-SAMPLES = 6
-"""Positions that are looked at together, and again so many until the last two add nothing."""
-
-MOST_TIMES = 20
-
+MARGIN = 6  # by how many positions of a joint there are more than its bodies have parameters
+# The order in which a body's parameters join others: mass, first moments, I_yy, as in textbooks; rotors before
 DEPENDENT_FIRST = (0, 1, 2, 3, 6, 4, 9, 5, 7, 8)
-"""The order in which a body's parameters join others: mass, first moments, I_yy, as in textbooks; rotors before."""
-
-PIVOT = 1e-2
-"""Entries below this, relative to the largest, are no pivots while there are others."""
-
-MOTIONS = [Motion.of(row) for row in np.eye(6)]
-BILINEAR = np.array([[[m.dot(unit @ w) for w in MOTIONS] for m in MOTIONS] for unit in UNITS], dtype=float)
-"""``v·(I w)`` of the ten unit inertias: (10, 6, 6)."""
-
-RATES = np.array([[list(inertia_rate(unit, w)) for unit in UNITS] for w in MOTIONS], dtype=float)
-"""The rates of the ten unit inertias that move with six unit velocities: (6, 10, 10)."""
-
+PIVOT = 1e-2  # entries below this, relative to the largest, are no pivots while there are others
+_MOTIONS = [Motion.of(row) for row in np.eye(6)]
+# ``v·(I w)`` of the ten unit inertias: (10, 6, 6)
+BILINEAR = np.array([[[m.dot(unit @ w) for w in _MOTIONS] for m in _MOTIONS] for unit in UNITS], dtype=float)
+# The rates of the ten unit inertias that move with six unit velocities: (6, 10, 10)
+RATES = np.array([[list(inertia_rate(unit, w)) for unit in UNITS] for w in _MOTIONS], dtype=float)
+# Where the ten parameters are in the matrix (6, 6) of an inertia
 ENTRIES = ([3, 2, 0, 1, 0, 0, 1, 0, 1, 2], [3, 4, 5, 3, 0, 1, 1, 2, 2, 2])
-"""Where the ten parameters are in the matrix (6, 6) of an inertia."""
-
-CROSS = np.cross(np.eye(3), np.eye(3)[:, None]).transpose(0, 2, 1)
-"""The matrices of ``x × e_k``: (3, 3, 3)."""
-
-
-class Grouping(NamedTuple):
-    """Which columns of a regressor are independent, in increasing order, and how the others follow."""
-
-    independent: tuple[int, ...]
-    projection: Array  # (n, N), from all parameters to the values that take the place of those: there the identity
+CROSS = np.cross(np.eye(3), np.eye(3)[:, None]).transpose(0, 2, 1)  # the matrices of ``x × e_k``: (3, 3, 3)
 
 
 class Cluster(NamedTuple):
@@ -69,45 +50,25 @@ class Cluster(NamedTuple):
     v_index: tuple[int, ...]
 
 
-class Attained(NamedTuple):
-    """What one body can attain, as orthonormal rows."""
-
-    energies: Array  # (..., 11), factors of its ten parameters; then one for potentials, which offsets compete with
-    velocities: Array  # (..., 6)
-
-    @property
-    def is_all(self) -> bool:
-        """Whether it is everything: then so it is for all that the body carries."""
-        return len(self.energies) == 11 and len(self.velocities) == 6
-
-
-class Passed(NamedTuple):
-    """What the joints of a cluster pass on: what has no effect on their forces if the parent has it too."""
-
-    cluster: Cluster
-    null: Array  # orthonormal rows: ten parameters a body, armatures, offsets in units of gravity's length
-    transfers: tuple[Array, ...]  # maps (10, 10) from each body's parameters to the parent's
-
-
 @lru_cache(maxsize=32)
 def group(
     model: Model, any_gravity: bool, further: tuple[tuple[tuple[str, int], int], ...], count: int, tolerance: float
-) -> Grouping:
-    """Return the base parameters among `count` parameters: 10 nb, of joint terms at entries of v, and others.
+) -> tuple[tuple[int, ...], Array]:
+    """Return which of `count` parameters are independent, and the projection (n, count) of all to base parameters.
 
-    Of the further ones "armature" and "offset" may depend on others. What is smaller than the tolerance is zero.
+    There are 10 nb inertial ones, those of joint terms at entries of v, and others. Of the further ones "armature" and
+    "offset" may depend on others. What is smaller than the tolerance is zero.
     """
     gravity = np.eye(3) if any_gravity else np.array([list(model.gravity)], dtype=float)
     index = dict(further)
     lumped = {i: np.eye(10, count, 10 * i) for i in range(model.nb)}
     rows = {k: np.eye(1, count, k)[0] for k in range(10 * model.nb, count)}
     weight = float(np.linalg.norm(gravity, axis=1).max(initial=0.0)) or 1.0  # offsets are compared with weights
-    for cluster, null, transfers in reversed(list(passed_on(model, gravity / weight, tolerance))):
+    for cluster, null, transfers in reversed(list(_passed_on(model, gravity / weight, tolerance))):
         places = [10 * i + k for i in cluster.bodies for k in range(10)]
         there = [index.get((term, k), -1) for term in ("armature", "offset") for k in cluster.v_index]
+        null[:, len(places) + len(cluster.v_index) :] *= weight
         null = _without(null, [len(places) + k for k, place in enumerate(there) if place < 0], tolerance)
-        offsets = sum(place >= 0 for place in there[len(cluster.v_index) :])
-        null[:, null.shape[1] - offsets :] *= weight
         places += [place for place in there if place >= 0]
         added = [np.eye(1, count, place) for place in there if place >= 0]
         whole = np.vstack([*(lumped[i] for i in cluster.bodies), *added])
@@ -125,7 +86,7 @@ def group(
     near = np.round(projection) + 0.0  # no zero is negative
     projection = np.where(np.abs(projection - near) < 1e-12, near, projection)
     projection.flags.writeable = False
-    return Grouping(independent, projection)
+    return independent, projection
 
 
 def _without(null: Array, absent: Sequence[int], tolerance: float) -> Array:
@@ -154,7 +115,7 @@ def _reduced(null: Array, bodies: int) -> tuple[list[int], Array]:
     return chosen, np.asarray(np.linalg.solve(null[:, chosen], null), dtype=np.float64)
 
 
-def clusters(model: Model) -> list[Cluster]:
+def _clusters(model: Model) -> list[Cluster]:
     """Return the bodies in clusters, parents first: bodies that share a coordinate, and those on the way between."""
     ways: list[list[int]] = []
     for i, body in enumerate(model.bodies):
@@ -176,33 +137,39 @@ def clusters(model: Model) -> list[Cluster]:
     return found
 
 
-def passed_on(model: Model, gravity: Array, tolerance: float) -> Iterator[Passed]:
-    """Yield each cluster's parameters for its parent, parents first, with directions of gravity (k, 3): one, or all."""
+def _passed_on(model: Model, gravity: Array, tolerance: float) -> Iterator[tuple[Cluster, Array, Array]]:
+    """Yield what each cluster passes on, parents first, with directions of gravity (k, 3): one, or all.
+
+    These are orthonormal rows of what has no effect on the forces of its joints if the parent has it too: ten
+    parameters a body, armatures, offsets in units of gravity's length; and the maps (m, 10, 10) to the parent's.
+    """
     rng = np.random.default_rng(0)
-    energies = np.zeros((len(gravity) + 1, 11))
-    energies[:-1, 1:4], energies[:, 10] = -gravity, 1.0
-    if len(gravity) == 1:
-        energies = energies[:1]
-    attained = {WORLD: Attained(_grown(np.zeros((0, 11)), energies, tolerance), np.zeros((0, 6)))}
-    for cluster in clusters(model):
-        parent, m, n = attained[cluster.parent], len(cluster.bodies), len(cluster.v_index)
-        sizes = [10 * m + 2 * n] if parent.is_all else [10 * m + 2 * n, *[11] * m, *[6] * m]
-        spaces = [np.zeros((0, size)) for size in sizes]
-        spaces[0] = _grown(spaces[0], _gyroscopic(model, cluster), tolerance)
-        for _ in range(MOST_TIMES):
-            everywhere, J = _positions(model, cluster, rng, SAMPLES)
-            X, J = everywhere[:, 1:], J[:, 1:]
-            if parent.is_all and (J[:, :1] == J).all():  # nothing depends on the position
-                X, J = X[:, :1], J[:, :1]
-            rows = _rows(X, J, parent)
-            some = [_grown(space, x[:-2], tolerance) for space, x in zip(spaces, rows, strict=True)]
-            spaces = [_grown(space, x[-2:], tolerance) for space, x in zip(some, rows, strict=True)]
-            if J.shape[1] == 1 or all(len(a) == len(b) for a, b in zip(some, spaces, strict=True)):
-                break
-        own = map(Attained, spaces[1 : m + 1], spaces[m + 1 :])
-        attained |= zip(cluster.bodies, [parent] * m if parent.is_all else own, strict=True)
-        null = np.linalg.svd(spaces[0])[2][len(spaces[0]) :] if len(spaces[0]) else np.eye(10 * m + 2 * n)
-        yield Passed(cluster, null, tuple(transfer(everywhere[:, 0])))
+    at_rest = np.zeros((len(gravity) + (len(gravity) > 1), 11))  # and one for potentials, which offsets compete with
+    at_rest[: len(gravity), 1:4], at_rest[:, 10] = -gravity, 1.0
+    attained = {WORLD: (at_rest, np.zeros((0, 6)))}  # energies and velocities, orthonormal rows
+    for cluster in _clusters(model):
+        energies, velocities = attained[cluster.parent]
+        m, n, w = len(cluster.bodies), len(cluster.v_index), len(velocities)
+        X, J = _positions(model, cluster, rng, 10 * m + 2 * n + MARGIN)
+        potential = energies[:, :10] @ transfer(X)
+        moving = np.concatenate([X @ velocities.T, J], axis=-1)
+        kinetic = np.moveaxis(_transposed(moving)[..., None, :, :] @ BILINEAR @ J[..., None, :, :], -3, -1)
+        fields = potential[:, :, None] @ _transposed(np.tensordot(J, RATES, (2, 0)))
+        i, j = np.triu_indices(n)
+        rows = []
+        for effect in (fields, kinetic[..., :w, :, :], kinetic[..., w:, :, :][..., i, j, :]):
+            own = np.moveaxis(effect, 0, -2).reshape(X.shape[1], -1, 10 * m)
+            rows.append(np.concatenate([own, np.zeros((*own.shape[:2], 2 * n))], axis=-1))
+        rows[0][..., 10 * m + n :] = np.kron(np.eye(n), energies[:, 10:])
+        rows[2][..., 10 * m : 10 * m + n] = np.eye(n)[i] * (i == j)[:, None]
+        every = [_gyroscopic(model, cluster), *(x.reshape(-1, 10 * m + 2 * n) for x in rows)]
+        basis = _spanned(np.vstack(every), tolerance)
+        null = np.linalg.svd(basis)[2][len(basis) :] if len(basis) else np.eye(10 * m + 2 * n)
+        for body, p, k, v in zip(cluster.bodies, potential, kinetic, moving, strict=True):
+            known = np.concatenate([p, np.broadcast_to(energies[:, 10:], (*p.shape[:2], 1))], axis=-1).reshape(-1, 11)
+            own = np.vstack([known, np.pad(k.reshape(-1, 10), ((0, 0), (0, 1)))])
+            attained[body] = _spanned(own, tolerance), _spanned(_transposed(v).reshape(-1, 6), tolerance)
+        yield cluster, null, transfer(X[:, 0])
 
 
 def _positions(model: Model, cluster: Cluster, rng: np.random.Generator, count: int) -> tuple[Array, Array]:
@@ -225,35 +192,6 @@ def _positions(model: Model, cluster: Cluster, rng: np.random.Generator, count: 
     return np.array([*X.values()]), np.array([*J.values()])
 
 
-def _rows(X: Array, J: Array, parent: Attained) -> list[Array]:
-    """Return rows (count, ..., columns): how the forces of a cluster's joints depend on its parameters.
-
-    Then what its bodies attain, their energies and their velocities, unless its parent has them all.
-    """
-    m, count, _, n = J.shape
-    i, j = np.triu_indices(n)
-    energies, velocities = np.eye(11), np.eye(6)  # of all bases of everything, the same for parent and child
-    if not parent.is_all:
-        energies = np.tile(parent.energies, (m, count, 1, 1))
-        energies[..., :10] = parent.energies[:, :10] @ transfer(X)
-        velocities = X @ parent.velocities.T
-    moving = np.concatenate([np.broadcast_to(velocities, (m, count, *velocities.shape[-2:])), J], axis=-1)
-    kinetic = np.moveaxis(_transposed(moving)[..., None, :, :] @ BILINEAR @ J[..., None, :, :], -3, -1)
-    fields = energies[..., None, :, :10] @ _transposed(np.tensordot(J, RATES, (2, 0)))
-    w = velocities.shape[-1]
-    blocks = (fields, kinetic[..., :w, :, :], kinetic[..., w:, :, :][..., i, j, :])
-    own = np.concatenate([np.moveaxis(x, 0, -2).reshape(count, -1, 10 * m) for x in blocks], axis=1)
-    further = np.zeros((*own.shape[:2], 2 * n))
-    offsets = np.kron(np.eye(n), energies.reshape(-1, *energies.shape[-2:])[0, :, 10:])
-    further[:, : len(offsets), n:] = offsets
-    further[:, own.shape[1] - len(i) :, :n] = np.eye(n)[i] * (i == j)[:, None]
-    rows = [np.concatenate([own, further], axis=-1)]
-    if not parent.is_all:
-        flat = np.pad(kinetic.reshape(m, count, -1, 10), ((0, 0), (0, 0), (0, 0), (0, 1)))
-        rows += [*np.concatenate([energies, flat], axis=-2), *_transposed(moving)]
-    return rows
-
-
 def _gyroscopic(model: Model, cluster: Cluster) -> Array:
     """Return rows for the armatures, whose force is their product with the accelerations and nothing more.
 
@@ -274,16 +212,10 @@ def _gyroscopic(model: Model, cluster: Cluster) -> Array:
     return np.array(rows).reshape(-1, first + 2 * n)
 
 
-def _grown(basis: Array, rows: Array, tolerance: float) -> Array:
-    """Return orthonormal rows that span the basis and these rows (..., columns)."""
-    scale = np.abs(rows).max(initial=0.0)
-    if scale == 0.0 or len(basis) == basis.shape[1]:
-        return basis
-    rows = rows.reshape(-1, basis.shape[1]) / scale
-    if len(basis) and np.abs(rows - rows @ basis.T @ basis).max() <= tolerance:
-        return basis
-    _, s, Vt = np.linalg.svd(np.vstack([basis, rows]), full_matrices=False)
-    return Vt[: int((s > tolerance * s[0]).sum())]
+def _spanned(rows: Array, tolerance: float) -> Array:
+    """Return orthonormal rows that span these (k, columns)."""
+    _, s, Vt = np.linalg.svd(rows, full_matrices=False)
+    return np.asarray(Vt[: int((s > tolerance * s.max(initial=0.0)).sum())])
 
 
 def transfer(X: Array) -> Array:

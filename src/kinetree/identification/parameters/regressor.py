@@ -10,16 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from kinetree.errors import ArgumentError, unknown_name
 from kinetree.functions.of_user import compile
 from kinetree.model import WORLD, Model
+from kinetree.robot import Robot
+from kinetree.runtime.function import Function
 from kinetree.scalars.functions import Scalar, select_less, sqrt
-
-if TYPE_CHECKING:
-    from kinetree.robot import Robot
-    from kinetree.runtime.function import Function
 
 
 class JointMotion(NamedTuple):

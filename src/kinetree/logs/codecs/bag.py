@@ -77,13 +77,8 @@ class Bag(Table):
         except ImportError:
             raise ArgumentError("a ROS bag needs rosbags: pip install rosbags") from None
         path.stat()  # OSError where there is nothing
-        try:
-            with AnyReader([path], default_typestore=get_typestore(Stores.LATEST)) as bag:
-                yield cls(bag, str(path), *of)
-        except (FormatError, ArgumentError):
-            raise
-        except Exception as error:  # rosbags, its decompressors and its database have many types for a damaged bag
-            raise FormatError(f"{path}: not a readable {cls.kind}: {error}") from None
+        with cls.reading(str(path)), AnyReader([path], default_typestore=get_typestore(Stores.LATEST)) as bag:
+            yield cls(bag, str(path), *of)
 
     @staticmethod
     def write(*_: Any) -> None:

@@ -82,31 +82,30 @@ class Csv(Table):
             return line.split()
         return [field.strip() for field in next(csv.reader([line], delimiter=self._delimiter))]
 
-    def _parsed(self, used: list[int]) -> Array:
-        """Return the used columns of the rows."""
-        separators, text = self._width - 1, [line for _, line in self._rows]
-        if self._delimiter is not None and any(line.count(self._delimiter) != separators for line in text):
-            self._find_fault(used)
-        try:
-            return np.loadtxt(text, delimiter=self._delimiter, usecols=used, quotechar='"', comments=None, ndmin=2)
-        except (ValueError, IndexError):
-            self._find_fault(used)
-        rows = map(self._split, text)  # some fields are empty
-        return np.array([[float(fields[k] or "nan") for k in used] for fields in rows])
+    def _parsed(self, columns: list[int]) -> Array:
+        """Return some columns of the rows: as NumPy reads them, or row by row where fields are empty, or wrong."""
+        text = [line for _, line in self._rows]
+        if self._delimiter is None or all(line.count(self._delimiter) == self._width - 1 for line in text):
+            try:
+                return np.loadtxt(
+                    text, delimiter=self._delimiter, usecols=columns, quotechar='"', comments=None, ndmin=2
+                )
+            except (ValueError, IndexError):
+                pass
+        return np.array([self._numbers_in(*row, columns) for row in self._rows])
 
-    def _find_fault(self, used: list[int]) -> None:
-        """Raise the error for the first row that is not what it should be; return if all are, but for empty fields."""
-        for number, line in self._rows:
-            fields, where = self._split(line), f"{self.name}, line {number}"
-            if len(fields) != self._width:
-                commas = self._delimiter == "," and len(fields) >= 2 * self._width - 1 > 1
-                hint = f"; {NO_DECIMAL_COMMAS}" if commas else ""
-                raise FormatError(f"{where}: {len(fields)} fields where {self._width} are expected{hint}")
-            for k in sorted(used):
-                if fields[k] and not _is_number(fields[k]):
-                    hint = f"; {NO_DECIMAL_COMMAS}" if DECIMAL_COMMA.fullmatch(fields[k]) else ""
-                    column = f"{where}, column {self.layout.names[k]!r}"
-                    raise FormatError(f"{column}: {fields[k]!r} is not a number{hint}")
+    def _numbers_in(self, number: int, line: str, columns: list[int]) -> list[float]:
+        """Return the numbers of a row, NaN for empty fields; the error for what is not what it should be."""
+        fields, where = self._split(line), f"{self.name}, line {number}"
+        if len(fields) != self._width:
+            commas = self._delimiter == "," and len(fields) >= 2 * self._width - 1 > 1
+            hint = f"; {NO_DECIMAL_COMMAS}" if commas else ""
+            raise FormatError(f"{where}: {len(fields)} fields where {self._width} are expected{hint}")
+        for k in sorted(columns):
+            if fields[k] and not _is_number(fields[k]):
+                hint = f"; {NO_DECIMAL_COMMAS}" if DECIMAL_COMMA.fullmatch(fields[k]) else ""
+                raise FormatError(f"{where}, column {self.layout.names[k]!r}: {fields[k]!r} is not a number{hint}")
+        return [float(fields[k] or "nan") for k in columns]
 
     @staticmethod
     def write(stream: BinaryIO, names: Names, blocks: Blocks, extra: Mapping[str, Any]) -> None:

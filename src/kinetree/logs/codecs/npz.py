@@ -9,17 +9,15 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from kinetree.errors import FormatError
-from kinetree.logs.codecs.table import BESIDE, ROWS, Blocks, Names, Table
+from kinetree.logs.codecs.table import BESIDE, ROWS, TEXTS, Blocks, Names, Table
 from kinetree.logs.columns import QUANTITIES, Coordinates, some
 from kinetree.logs.layout import Layout
 from kinetree.validation import Array
 
-LABELS = ("q_names", "v_names")
-"""Arrays with the names of the entries, as kinetree writes them."""
+LABELS = ("q_names", "v_names")  # arrays with the names of the entries, as kinetree writes them
 
 WORDS = {word: x for x, quantity in QUANTITIES.items() for word in quantity.words}
-WIDEST = 10_000
-"""Columns that an array has at most."""
+WIDEST = 10_000  # columns that an array has at most
 
 
 class Npz(Table):
@@ -30,7 +28,7 @@ class Npz(Table):
 
     def __init__(self, stream: BinaryIO, name: str) -> None:
         super().__init__(stream, name)
-        with self.reading():
+        with self.reading(self.name):
             self._archive = np.load(stream, allow_pickle=False)
             self.check_size(stream, sum(member.file_size for member in self._archive.zip.infolist()))
             self._heads = {key: self._open(key)[1:3] for key in self._archive.files}
@@ -60,16 +58,12 @@ class Npz(Table):
 
     def arrays(self, keys: Iterable[str]) -> dict[str, Any]:
         """Return the arrays of these names that are there, of numbers, or of texts where these are expected."""
-        with self.reading():
+        with self.reading(self.name):
             found = {key: self._archive[key] for key in keys if key in self._heads}
         for key, array in found.items():
-            texts = key in BESIDE and BESIDE[key].kind is str
-            self._check_type(key, array.dtype, "U" if texts else "fiu", "texts" if texts else "real numbers")
+            wanted = ("U", "texts") if key in TEXTS else ("fiu", "real numbers")
+            self._check_type(key, array.dtype, *wanted)
         return found
-
-    def extra(self) -> dict[str, Any]:
-        """See `Table`."""
-        return self.arrays(BESIDE)
 
     def rows(self, columns: Sequence[int]) -> Iterator[Array]:
         """See `Table`; `FormatError` for arrays that are no numbers, or differ in length."""
@@ -83,7 +77,7 @@ class Npz(Table):
         order = [own.index(k) for k in columns]
         readers, length = [self._rows(key) for key in keys], max(lengths.values(), default=0)
         for first in range(0, length, ROWS):
-            with self.reading():
+            with self.reading(self.name):
                 parts = [np.asarray(next(rows), float) for rows in readers]
             self.progress = min(1.0, (first + ROWS) / length)
             yield np.hstack([x.reshape(len(x), -1) for x in parts])[:, order]

@@ -11,14 +11,11 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from kinetree.errors import ArgumentError, FormatError
-from kinetree.logs.codecs.table import BESIDE, ROWS, Blocks, Names, Table
+from kinetree.logs.codecs.table import ROWS, TEXTS, Blocks, Names, Table
 from kinetree.validation import Array
 
-KEY = b"kinetree"
-"""In the file's metadata: what is not a column, as JSON."""
-
-GROUP = 1 << 16
-"""Rows that are in memory at once where a file is read: pyarrow reads one group of rows after the other."""
+KEY = b"kinetree"  # in the file's metadata: what is not a column, as JSON
+GROUP = 1 << 16  # rows that are in memory at once where a file is read: pyarrow reads one group of rows after the other
 
 NOT_OURS = f"its metadata {KEY.decode()!r} are not those of a trajectory"
 
@@ -40,7 +37,7 @@ class Parquet(Table):
         check_installed()
         from pyarrow import parquet, types
 
-        with self.reading():
+        with self.reading(self.name):
             self._file = parquet.ParquetFile(stream)
             held = self._file.schema_arrow
             self.names = tuple(x.name for x in held if types.is_integer(x.type) or types.is_floating(x.type))
@@ -50,7 +47,7 @@ class Parquet(Table):
     def rows(self, columns: Sequence[int]) -> Iterator[Array]:
         """See `Table`."""
         names = [self.names[k] for k in columns]
-        with self.reading():
+        with self.reading(self.name):
             for group in range(self._file.num_row_groups):  # one at a time: it keeps what it has read
                 for batch in self._file.iter_batches(ROWS, row_groups=[group], columns=names):
                     self.progress += len(batch) / self._file.metadata.num_rows
@@ -83,6 +80,6 @@ class Parquet(Table):
 def _array(name: str, nested: Any) -> Any:
     """Return an array of texts where these are expected, else of integers or floats, NaN where there is none."""
     array = np.array(nested)
-    if (name in BESIDE and BESIDE[name].kind is str) != (array.dtype.kind == "U"):
+    if (name in TEXTS) != (array.dtype.kind == "U"):
         raise ValueError(f"{name} is {nested!r}"[:80])
     return array if array.dtype.kind in "iU" else array.astype(np.float64)

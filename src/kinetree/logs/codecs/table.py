@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import chain
-from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, Literal
 
 import numpy as np
 
@@ -21,43 +21,31 @@ if TYPE_CHECKING:
 Names = Mapping[str, Sequence[str]]
 Blocks = Iterable[Mapping[str, Array]]
 
-ROWS = 8192
-"""In a block."""
-
-FREE = 100_000_000
-"""Bytes that a file may always hold."""
-
-MOST = 100
-"""How many times its own size a larger one may hold: what compresses better is not a recorded motion."""
+ROWS = 8192  # in a block
+FREE = 100_000_000  # bytes that a file may always hold
+MOST = 100  # how many times its own size a larger one may hold: what compresses better is not a recorded motion
 
 EXPECTED = "CSV, NPZ or Parquet expected"
 
 
-class Beside(NamedTuple):
-    """An array that is not a column: its axes by name, what it holds, and whether numbers have to be finite."""
-
-    axes: str
-    kind: type = float
-    finite: bool = True
-
-
-BESIDE: Mapping[str, Beside] = {
-    "stopped_at": Beside("lead", finite=False),
-    "reasons": Beside("lead", str),
-    "event_times": Beside("events"),
-    "event_names": Beside("events", str),
-    "event_robots": Beside("events robot", int),
-    "event_q": Beside("events q"),
-    "event_v": Beside("events v"),
-    "count_names": Beside("counts", str),
-    "counts": Beside("counts lead", finite=False),
-    "input_names": Beside("given", str),
-    "input_kinds": Beside("given", str),
-    "input_frames": Beside("given", str),
-    "inputs": Beside("lead rows values"),
+BESIDE: Mapping[str, tuple[str, type, bool]] = {
+    "stopped_at": ("lead", float, False),
+    "reasons": ("lead", str, False),
+    "event_times": ("events", float, True),
+    "event_names": ("events", str, False),
+    "event_robots": ("events robot", int, True),
+    "event_q": ("events q", float, True),
+    "event_v": ("events v", float, True),
+    "count_names": ("counts", str, False),
+    "counts": ("counts lead", float, False),
+    "input_names": ("given", str, False),
+    "input_kinds": ("given", str, False),
+    "input_frames": ("given", str, False),
+    "inputs": ("lead rows values", float, True),
 }
-"""What of a trajectory is not a column: of the robots (axes `lead`), of each event, of each count, and the numbers of
-the robot that were given to a simulation."""
+"""What of a trajectory is not a column: its axes by name, what it holds, and whether that has to be finite. Of the
+robots (axes `lead`), of each event, of each count, and the numbers of the robot that were given to a simulation."""
+TEXTS = {name for name, (_, kind, _) in BESIDE.items() if kind is str}
 
 
 class Table(ABC):
@@ -149,15 +137,16 @@ class Table(ABC):
         if left_out:
             self.notes.append(f"{left_out} of {total} rows, in which a number is missing, are left out")
 
+    @classmethod
     @contextmanager
-    def reading(self) -> Iterator[None]:
-        """Say that the file is damaged, whatever error the package that reads it has for that."""
+    def reading(cls, name: str) -> Iterator[None]:
+        """Say that a file is damaged, whatever error the package that reads it has for that."""
         try:
             yield
         except (ArgumentError, FormatError):
             raise
-        except Exception as error:
-            raise FormatError(f"{self.name}: not a readable {self.kind}: {error}") from None
+        except Exception as error:  # decompressors, databases and packages have many types
+            raise FormatError(f"{name}: not a readable {cls.kind}: {error}") from None
 
     def check_size(self, stream: BinaryIO, held: int) -> None:
         """Raise `FormatError` if a file is to hold so many bytes, and has far fewer."""

@@ -1,1 +1,0 @@
-"""Physically consistent bodies: inertial parameters that some distribution of mass has."""
