@@ -75,8 +75,8 @@ def legend_lines(legend: Any) -> Iterator[str]:
 
 
 def numbers(values: Iterable[float]) -> str:
-    """Return numbers with six digits."""
-    return " ".join(f"{x:.6g}" for x in np.ravel(values))
+    """Return numbers with six digits, those below 1e-9 as zero: what is rounding is the same on every machine."""
+    return " ".join(f"{0.0 if abs(x) < 1e-9 else x:.6g}" for x in np.ravel(values))
 
 
 def summary(values: Any) -> str:
