@@ -184,5 +184,7 @@ def test_the_loaders_show_their_arguments_and_documentation() -> None:
 def test_a_wrong_argument_is_told_by_the_function_that_was_called() -> None:
     with pytest.raises(TypeError, match=r"^load has no argument 'floating_bas', did you mean 'floating_base'"):
         kt.load("panda", floating_bas=True)  # type: ignore[call-arg]
-    with pytest.raises(TypeError, match=r"^from_dh\(\) missing a required argument: 'links'"):
+    with pytest.raises(
+        TypeError, match=r"^from_dh\(\) missing 1 required positional argument: 'links'; its arguments are links"
+    ):
         kt.from_dh()  # type: ignore[call-arg]

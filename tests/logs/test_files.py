@@ -137,7 +137,7 @@ def test_npz_under_any_name_and_words(write):
     rng = np.random.default_rng(0)
     q, v, a = rng.normal(size=(3, 2 * BLOCK + 1, 2))
     motion, layout = read(write(npz(q=q, dq=v, qdd=a.astype(np.float32), note=np.array("x")), "motion.dat"))
-    assert layout.ignored == ("note",)
+    assert layout.ignored == ("note of the shape ()",)
     np.testing.assert_array_equal(motion["q"], q)
     np.testing.assert_array_equal(motion["v"], v)
     np.testing.assert_array_equal(motion["a"], a.astype(np.float32))
@@ -154,19 +154,44 @@ def test_npz_under_any_name_and_words(write):
         ({"q": np.zeros((3, 2))}, "must be a time"),
         (
             {"q": np.zeros((3, 2)), "position": np.zeros((3, 2)), "t": np.arange(3)},
-            r"position\[:, 1\] are not a whole set",
+            "the arrays 'q' and 'position' are both q",
         ),
         ({"q": np.zeros((0, 2)), "t": np.zeros(0)}, "there are no rows"),
         ({"q": np.array([[object()]])}, "not a readable NPZ"),
         (
             {"q": np.zeros((3, 2)), "t": np.arange(3), "q_names": ["a", "b"]},
-            r"lacks q\.hip, q\.knee\. Not understood: q\.a, q\.b",
+            "'q_names' are those of another robot: a, b; expected hip, knee",
+        ),
+        ({"q": np.zeros((3, 2)), "t": np.array(0.5)}, r"'t' has the shape \(\): expected \(n,\)"),
+        ({"q": np.zeros((3, 2)), "t": np.zeros((3, 2))}, r"'t' has the shape \(3, 2\): expected \(n,\)"),
+        ({"q": np.zeros((3, 1, 2)), "t": np.arange(3)}, r"'q' has the shape \(3, 1, 2\): expected \(n, 2\)"),
+        ({"q": np.zeros((3, 2), bool), "t": np.arange(3)}, "'q' has the type bool: expected real numbers"),
+        (
+            {"q.hip": np.zeros((3, 3)), "q.knee": np.zeros(3), "t": np.arange(3)},
+            r"lacks q.hip. Not understood: q.hip of the shape \(3, 3\)",
         ),
     ],
 )
 def test_a_bad_archive_is_refused(write, arrays, message):
     with pytest.raises(FormatError, match=message):
         read(write(npz(**arrays), "motion.npz"))
+
+
+def test_labels_of_an_archive_name_columns_in_any_order(write):
+    q = np.arange(6.0).reshape(3, 2)
+    motion, _ = read(write(npz(q=q, t=np.arange(3), q_names=["knee", "hip"]), "motion.npz"))
+    np.testing.assert_array_equal(motion["q"], q[:, ::-1])
+
+
+def test_a_quotation_mark_that_is_never_closed_loses_no_rows(write):
+    rows = "".join(f"{k},{k},{-k},x\n" for k in range(9))
+    motion, _ = read(write("t,q.hip,q.knee,note\n" + rows.replace("2,-2,x", '2,-2,"a')))
+    np.testing.assert_array_equal(motion["t"], range(9))
+
+
+def test_a_field_without_end_is_refused(write):
+    with pytest.raises(FormatError, match="field larger than field limit"):
+        read(write("t,q.hip,q.knee," + "x" * 200_000 + "\n0,1,2,3\n"))
 
 
 def test_an_archive_of_a_floating_robot_is_noted_unless_it_has_names(write):

@@ -46,7 +46,7 @@ def test_pseudo_inverse_and_projector(values: list[float], n: int) -> None:
 
 @pytest.mark.parametrize("values", VALUES.values(), ids=list(VALUES))
 def test_units_make_no_difference(values: list[float]) -> None:
-    B, unit = matrix(values, 4), 2.0**-60
+    B, unit = of_values(values, 4), 2.0**-60
     K, Q, E_plus = map(np.array, orthogonal_rows(B.tolist()))
     small = orthogonal_rows((unit * B).tolist())
     for one, other in zip((K, unit * Q, E_plus / unit**2), small, strict=True):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import pickle
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -81,6 +82,17 @@ def test_results_stay_as_they_are() -> None:
         assert np.array_equal(one.end.memory, expected.end.memory)  # type: ignore[union-attr]
         assert all(n.shape == () and not n.flags.writeable for n in one.counts.values())
         assert pickle.loads(pickle.dumps(one)).counts == expected.counts
+
+
+def test_a_run_leaves_what_it_was_made_with_and_goes_on_in_threads() -> None:
+    """A run writes what it carries into copies: another thread may run the same simulation."""
+    simulation = ROBOT.simulation([[0.3, 0.2]] * 50, steps=20, dt=1e-3, controller=lambda q, v, t: -5.0 * q)
+    before = {name: array.copy() for name, array in simulation.arrays.items()}
+    wanted = simulation.run()
+    assert all(np.array_equal(array, before[name]) for name, array in simulation.arrays.items())
+    with ThreadPoolExecutor(2) as pool:
+        for found in pool.map(lambda _: simulation.run(), range(8)):
+            assert found.q.tobytes() == wanted.q.tobytes()
 
 
 def test_joints_do_what_the_file_says() -> None:

@@ -111,7 +111,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"controller": lambda q, v, t: 5.0}, r"what it returned has shape \(\), \(\.\.\., 2\) is needed"),
     ({"controller": lambda q, v, t: [5.0]}, r"what it returned has shape \(1,\), \(\.\.\., 2\) is needed"),
     ({"controller": lambda q, v, t: np.ma.masked_less(q, 1e9)}, "it returned has masked entries"),
-    ({"controller": lambda q, v, t: None}, "it returned has dtype object, which is not a real number"),
+    ({"controller": lambda q, v, t: None}, r"it returned has dtype object.*joint forces of shape \(2,\) are needed"),
     ({"controller": lambda q, v, t: "up"}, "it returned has dtype <U2"),
     ({"controller": lambda q, v, t: 1j * q}, "it returned has dtype complex128"),
     ({"controller": lambda q, v, t: [None, None]}, "it returned has dtype object"),
@@ -122,6 +122,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"inputs": {kt.gravity: [0.0, -9.81]}}, r"inputs\['gravity'\] has shape \(2,\), \(\.\.\., 3\) is needed"),
     ({"inputs": {kt.joint_damping: [1.0]}}, r"inputs\['joint_damping'\] has shape \(1,\), \(\.\.\., 2\) is needed"),
     ({"inputs": {kt.payload("hand"): np.zeros(10)}}, "no frame 'hand'"),
+    ({"inputs": {kt.payload("lower", name="q"): np.zeros(10)}}, "'q' is a name of the simulation's own"),
     ({"inputs": {kt.gravity: [0, 0, 0], "gravity": [0, 0, 0]}}, r"different names: \['gravity', 'gravity'\]"),
     # what is kept
     ({"record": "q w"}, "record: no quantity 'w'"),

@@ -223,6 +223,7 @@ def identify(command: argparse.ArgumentParser) -> None:
     add_fields(data, kinetree.Sensors)
     blocks = "read files in blocks of so many samples, such as 131072: they are larger than memory"
     data.add_argument("--block", type=number(int, "≥", 1), metavar="N", help=blocks)
+    data.add_argument("--stream", action="store_true", help=argparse.SUPPRESS)
     data.add_argument("--force", action="store_true", help="use a log that seems wrong")
 
 

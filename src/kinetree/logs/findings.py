@@ -181,12 +181,14 @@ def saturated(seen: tuple[Robot, Samples]) -> Iterator[Found]:
 
 
 def wrapped(seen: tuple[Robot, Samples]) -> Iterator[Found]:
-    """Yield which positions leap by a turn from one sample to the next, and not before and after."""
+    """Yield which positions leap by a turn between two samples, where they are to be differentiated over time."""
     robot, motion = seen
+    if motion.t is None or (motion.v is not None and motion.a is not None):
+        return
     steps, turn = np.abs(np.diff(motion.q, axis=0)), 2.0 * np.pi
     calm = np.pad(steps < SMALL, ((1, 1), (0, 0)), constant_values=True)
     leaps = (np.abs(steps - turn) < SMALL) & calm[:-2] & calm[2:]
-    if motion.t is not None and len(motion.t) > 1:
+    if len(motion.t) > 1:
         times = np.diff(motion.t)
         leaps &= (times < MISSED * np.median(times, axis=0))[:, None]
     text = "the positions of {} leap by a turn: unwrap them, numpy.unwrap(q, axis=0)"

@@ -226,7 +226,7 @@ def _of_one(model: Model, what: str, value: Values, things: str) -> dict[str, fl
             found[name] = x[0]
         elif isinstance(value, Mapping):
             raise ModelError(f"joint {name!r} has {len(x)} degrees of freedom: only joints with one have {things}")
-        elif what != "rest_position" and np.ndim(value) and any(abs(y) != nothing for y in x):
+        elif what != "rest_position" and np.ndim(value) and any(np.isfinite(y) and y != nothing for y in x):
             raise ModelError(f"{what}: joint {name!r} has {len(x)} entries, which have no {things}: give {nothing:g}")
     return found
 

@@ -48,7 +48,8 @@ class Planned:
         """Return the same with other times, arrays, or end to go on from, and with what is known of it."""
         made = object.__new__(type(self))
         made.__dict__.update(self.__dict__, **changed)
-        made.__dict__.pop("record_times", None)
+        for known in ("record_times", "_bound"):
+            made.__dict__.pop(known, None)
         return made
 
     @property

@@ -187,7 +187,7 @@ def _controller_failed(s: Planned, carried: Mapping[str, Array], robots: Any, do
         for at, x in [(t, q)] if s.plan.sampled else [(t, q), (t + dt, s.tree.integrate(q, dt * v))]:
             known = {"q": x, "v": v, "t": at, "dt": np.full_like(t, s.period * dt)}
             tau.append(law.parts(s.called(law.function, known, carried, robots, done.astype(np.intp)))[0])
-    failed = ~np.isfinite(np.hstack(tau)).all(axis=1) & (done % s.period == 0.0)
+    failed = ~np.isfinite(np.hstack(tau)).all(axis=1) & ((law is None) | (done % s.period == 0.0))
     return failed & (abs(np.hstack([q, v])).max(axis=1) < HUGE)
 
 

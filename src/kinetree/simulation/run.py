@@ -92,11 +92,13 @@ class Run:
 
 def _joint_forces(tau: Any, shape: tuple[int, ...]) -> Array:
     """Return the joint forces that a controller in Python returned, for all robots."""
-    array = real_array("controller: what it returned", tau, shape[-1])
+    needed = f"joint forces of shape {shape} are needed (it is called with q, v, t)"
     try:
-        return np.broadcast_to(array, shape)
+        return np.broadcast_to(real_array("controller: what it returned", tau, shape[-1]), shape)
+    except ArgumentError as error:
+        raise ArgumentError(f"{error}; {needed}") from None
     except ValueError:
-        raise ArgumentError(f"controller: what it returned has shape {array.shape}, {shape} is needed") from None
+        raise ArgumentError(f"controller: what it returned has shape {np.shape(tau)}; {needed}") from None
 
 
 class Bound(Run):
@@ -214,7 +216,8 @@ class Simulation(Planned):
 
     def run(self) -> Trajectory:
         """Return the motion from the states that it was made with."""
-        return Run(self)()
+        carried = {name: self.arrays[name].copy() for name in self.carried}  # threads may run it at the same time
+        return Run(self.at(arrays={**self.arrays, **carried}))()
 
     @friendly_call_errors
     def __call__(

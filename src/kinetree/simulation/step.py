@@ -110,6 +110,10 @@ class Plan(NamedTuple):
     def arguments(self, model: Model) -> dict[str, Port]:
         """Return the names in the step and the shapes of all arguments, and of the robot's numbers, by their names."""
         ports = {i.name: i.port(model) for i in self.inputs}
+        for name in {*self.carried(model), *self.given(model)} & {*ports} if ports else ():
+            raise ArgumentError(
+                f"inputs: {name!r} is a name of the simulation's own: give that number of the robot another"
+            )
         for port in (*self.parameters, *self.state):
             if port.name in ports:
                 raise ArgumentError(f"inputs: {port.name!r} is an argument of a function and a number of the robot")

@@ -45,6 +45,8 @@ def run(arguments: argparse.Namespace) -> None:
 
 def check(arguments: argparse.Namespace) -> None:
     """Raise `ArgumentError` for what could not be done in the end."""
+    if arguments.stream:
+        raise ArgumentError("there is no --stream; here it is --block 131072")
     file = Path(arguments.robot)
     if arguments.output is not None:
         check_output(arguments.output, file if file.is_file() else None, (".urdf", ".xml"))

@@ -80,16 +80,21 @@ class Csv(Table):
     def _split(self, line: str) -> list[str]:
         if self._delimiter is None:
             return line.split()
-        return [field.strip() for field in next(csv.reader([line], delimiter=self._delimiter))]
+        try:
+            return [field.strip() for field in next(csv.reader([line], delimiter=self._delimiter))]
+        except csv.Error as error:
+            raise FormatError(f"{self.name}: {error}") from None
 
     def _parsed(self, columns: list[int]) -> Array:
         """Return some columns of the rows: as NumPy reads them, or row by row where fields are empty, or wrong."""
         text = [line for _, line in self._rows]
         if self._delimiter is None or all(line.count(self._delimiter) == self._width - 1 for line in text):
             try:
-                return np.loadtxt(
+                table = np.loadtxt(
                     text, delimiter=self._delimiter, usecols=columns, quotechar='"', comments=None, ndmin=2
                 )
+                if len(table) == len(text):  # no quotation goes over several lines
+                    return table
             except (ValueError, IndexError):
                 pass
         return np.array([self._numbers_in(*row, columns) for row in self._rows])

@@ -40,16 +40,34 @@ class Npz(Table):
 
     def _names_of(self, key: str) -> Iterable[str]:
         """Return what the columns of an array are called."""
-        shape, width = self._heads[key][0], math.prod(self._heads[key][0][1:])
-        if key not in WORDS or len(shape) == 1 or (WORDS[key] == "t" and shape[1:] == (1,)):
+        shape, quantity = self._heads[key][0], WORDS.get(key)
+        width = math.prod(shape[1:])
+        if len(shape) == 1 or (quantity == "t" and shape[1:] == (1,)):
             return (key,)
-        if not shape or not 0 < width <= WIDEST:
-            return (f"{key} {shape}",)
-        labels = self.labels.get("q_names" if WORDS[key] == "q" else "v_names", ())
+        if quantity is None or not shape or not 0 < width <= WIDEST:
+            return (f"{key} of the shape {shape}",)
+        labels = () if quantity == "wrench" else self.labels.get("q_names" if quantity == "q" else "v_names", ())
         return (f"{key}.{x}" for x in labels) if len(labels) == width else (f"{key}[:, {k}]" for k in range(width))
 
     def layout_of(self, coordinates: Coordinates, quantities: Sequence[str]) -> Layout:
         """See `Table`."""
+        for key, expected in zip(LABELS, (coordinates.q, coordinates.v), strict=True):
+            found = self.labels.get(key, expected)
+            if {*found} != {*expected}:
+                raise FormatError(f"{key!r} are those of another robot: {some(found)}; expected {some(expected)}")
+        arrays: dict[str, str] = {}
+        for key, (shape, dtype) in self._heads.items():
+            quantity = WORDS.get(key)
+            if quantity not in ("t", *quantities):
+                continue
+            if (first := arrays.setdefault(quantity, key)) != key:
+                raise FormatError(f"the arrays {first!r} and {key!r} are both {quantity}")
+            of_t, of_wrench = quantity == "t" and shape[1:] == (1,), quantity == "wrench" and shape[2:] == (6,)
+            if len(shape) != 1 and not of_t and not of_wrench and (quantity == "t" or len(shape) != 2):
+                expected_shape = "(n,)" if quantity == "t" else f"(n, {len(coordinates.slots(quantity))})"
+                raise FormatError(f"the array {key!r} has the shape {shape}: expected {expected_shape}")
+            if dtype.kind not in "fiu":
+                raise FormatError(f"the array {key!r} has the type {dtype}: expected real numbers")
         try:
             return super().layout_of(coordinates, quantities)
         except FormatError as error:

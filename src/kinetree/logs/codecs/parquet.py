@@ -59,7 +59,7 @@ class Parquet(Table):
         try:
             held = json.loads((self._file.schema_arrow.metadata or {}).get(KEY, b"{}"))
             return {name: _array(name, x) for name, x in held.items()}
-        except (TypeError, ValueError, AttributeError, RecursionError) as error:
+        except (TypeError, ValueError, OverflowError, AttributeError, RecursionError) as error:
             raise FormatError(f"{self.name}: {NOT_OURS}: {error}") from None
 
     @staticmethod

@@ -113,12 +113,15 @@ class Table(ABC):
         groups, total, left_out = self.layout.groups, 0, 0
         columns = [*chain.from_iterable(groups.values())]
         ends = np.cumsum([len(own) for own in groups.values()])[:-1]
-        forces, unmeasured = np.array([x in FORCES for x, own in groups.items() for _ in own]), np.array([False])
-        for matrix in self.rows(columns):
-            if not total:
+        forces = np.array([x in FORCES for x, own in groups.items() for _ in own])
+        unmeasured = np.zeros(len(columns), bool)
+        for matrix in _beginning_whole(self.rows(columns)):
+            if not total and missing != "kept":
                 unmeasured = np.isnan(matrix).all(axis=0) & forces
             elif np.isfinite(matrix[:, unmeasured]).any():
-                raise FormatError(f"{self.name}: forces that are NaN in the first {ROWS} rows are numbers later")
+                raise FormatError(
+                    f"{self.name}: forces that are NaN in the first {ROWS} rows are numbers later{remedy}"
+                )
             whole = np.asarray((np.isfinite(matrix) | unmeasured).all(axis=1) | (missing == "kept"))
             if missing == "refused" and not whole.all():
                 row = int(np.argmin(whole))
@@ -157,6 +160,16 @@ class Table(ABC):
             raise FormatError(
                 f"{self.name}: {size} bytes that say they hold {held}: that is refused, as an attack may be"
             )
+
+
+def _beginning_whole(matrices: Iterator[Array]) -> Iterator[Array]:
+    """Yield matrices of which the first has `ROWS` rows, if there are so many."""
+    first: list[Array] = []
+    while sum(map(len, first)) < ROWS and (matrix := next(matrices, None)) is not None:
+        first.append(matrix)
+    if first:
+        yield first[0] if len(first) == 1 else np.concatenate(first)
+    yield from matrices
 
 
 def in_blocks(arrays: Mapping[str, Array]) -> Iterator[dict[str, Array]]:
