@@ -231,8 +231,8 @@ def prepare(
     filter : Filter, optional
         The cut-off, what is left out, how friction changes sign: `Samples.cutoff` and `Fit.cutoffs` have the cut-off.
     check : bool
-        Whether to refuse a recording in which a sensor is at its end or times are in another unit, which filtered
-        samples do not show; else it is warned of.
+        Whether to refuse a recording in which a sensor is at its end, times are in another unit or angles leap by a
+        turn, which filtered samples do not show; else it is warned of.
 
     Returns
     -------
