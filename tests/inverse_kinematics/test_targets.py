@@ -43,6 +43,7 @@ TWO = np.tile(POSE, (2, 1, 1))
     [
         (solved(np.eye(3)[:, :2]), r"target has shape \(3, 2\)"),
         (solved(np.eye(3)), r"target has shape \(3, 3\).* Write FrameTarget\(R, position=0\)"),
+        (solved(TWO[:, :3, :3]), r"target has shape \(2, 3, 3\).* Write FrameTarget\(R, position=0\)"),
         (solved({"tool0": np.eye(3)}, None), r"target\['tool0'\] has shape \(3, 3\)"),
         (solved(FrameTarget(np.eye(3))), r"target.pose has shape \(3, 3\)"),
         (solved(FrameTarget(2 * np.eye(3), position=0)), "target.pose is not a pose"),
@@ -136,6 +137,7 @@ def test_a_pose_and_a_point_have_many_forms() -> None:
     forms = [
         (pose, [pose.tolist(), FrameTarget(pose), [FrameTarget(pose)], pose[None]]),
         (point, [point.tolist(), FrameTarget(pose, orientation=0.0)]),
+        (FrameTarget(pose, position=0.0), [FrameTarget(R, position=0.0) for R in (pose[:3, :3], pose[None, :3, :3])]),
         (beside[:3, 3], [{"tool0": beside[:3, 3].tolist()}, {"base": FrameTarget(POSE, 0, 0), "tool0": beside[:3, 3]}]),
     ]
     for target, others in forms:

@@ -97,5 +97,5 @@ def _same(a: Any, b: Any) -> bool:
 def _close(a: Sequence[Any], b: Sequence[Any], at_least: float = 0.0) -> bool:
     """Return whether two arrays of numbers are the same but for rounding, measured by the largest of them."""
     finite = [abs(x) for x in (*a, *b) if math.isfinite(x)]
-    tolerance = 1e-9 * max(at_least, *finite) if finite else 0.0
+    tolerance = 1e-9 * max([at_least, *finite])
     return all(x == y or abs(x - y) <= tolerance for x, y in zip(a, b, strict=True))
