@@ -40,6 +40,15 @@ class EventWarning(UserWarning):
     """There were more events than are kept."""
 
 
+def _condition(name: str, given: Any) -> Function:
+    if not isinstance(given, Function):
+        raise ArgumentError(
+            f"an event's condition is {given!r:.80}; it takes a compiled function that returns one number: "
+            "robot.compile(lambda q: q[0] - 1.0)"
+        )
+    return given
+
+
 @value
 class Event:
     """A condition whose zero is looked for while a robot is simulated: `simulate` with ``events=[...]``.
@@ -58,7 +67,7 @@ class Event:
 
     condition: Function = option(
         kw_only=False,
-        check=only(lambda x: isinstance(x, Function), "a compiled function (robot.compile makes one)"),
+        check=_condition,
         help="a compiled function (`Robot.compile`) of any of ``q``, ``v``, ``t`` and further arguments, whose values "
         "are `inputs` of the simulation. It returns one number, and where that reaches zero or changes its sign is the "
         "event",
