@@ -14,7 +14,7 @@ from kinetree.integrators import INTEGRATORS, StopReason
 from kinetree.integrators.adaptive import entry, select_all
 from kinetree.model import Model
 from kinetree.motions.states import Happened
-from kinetree.options import count, only, option, value
+from kinetree.options import count, only, option, text, value
 from kinetree.runtime.function import Function
 from kinetree.scalars.functions import Scalar, larger, select, select_less
 from kinetree.scalars.linalg import Column
@@ -72,9 +72,7 @@ class Event:
         "are `inputs` of the simulation. It returns one number, and where that reaches zero or changes its sign is the "
         "event",
     )
-    name: str = option(
-        default="", check=only(lambda x: isinstance(x, str), "a text"), help="that of the function if not given"
-    )
+    name: str = option(default="", check=text, help="that of the function if not given")
     stop: bool = option(default=False, help="whether the robot stops there. Others go on")
     direction: int = option(
         default=0,
