@@ -17,7 +17,7 @@ from kinetree.functions.model_inputs import ModelInput, check_inputs
 from kinetree.glossary.symbols import RANGES
 from kinetree.graph import Port
 from kinetree.integrators import Integrator
-from kinetree.motions.states import End, State
+from kinetree.motions.states import State
 from kinetree.motions.trajectory import Trajectory
 from kinetree.robot.robot import Robot
 from kinetree.runtime.function import Function
@@ -35,7 +35,7 @@ from kinetree.simulation.given import (
     physics,
     times,
 )
-from kinetree.simulation.run import Simulation
+from kinetree.simulation.plan import Simulation
 from kinetree.simulation.step import LINEAR, SETTING, Plan, label
 from kinetree.validation import Array
 
@@ -193,8 +193,7 @@ def planned(
     forces, record, contacts = chosen(Forces, forces), chosen(Record, record), contacts_of(robot, contacts)
     controller = None if controller is None else chosen(Controller, controller)
     start, values = Start.of(robot, q, v), by_name("inputs", inputs)
-    states = {"q": start.q, "v": np.zeros(robot.nv) if start.v is None else start.v}
-    lead = lead_of(model, **states)
+    lead = lead_of(model, **start.states)
     law = Law.of(model, controller.law) if controller and isinstance(controller.law, Function) else None
     numbers = tuple(key for key in inputs if isinstance(key, ModelInput))
     check_inputs(model, numbers)
@@ -215,7 +214,7 @@ def planned(
         events=events_of(model, events),
     )
     places, over_time = plan.places(model), {label(name) for name in (controller.over_time if controller else ())}
-    given = states | acting | _inputs(plan, plan.arguments(model), values, controller, start.before)
+    given = start.states | acting | _inputs(plan, plan.arguments(model), values, controller, start)
     arrays = {
         places[name].name: as_given(model, name, x, places[name].shape, lead, name in over_time)
         for name, x in given.items()
@@ -243,7 +242,7 @@ def planned(
 
 
 def _inputs(
-    plan: Plan, ports: Mapping[str, Port], inputs: Mapping[str, Any], controller: Controller | None, before: End | None
+    plan: Plan, ports: Mapping[str, Port], inputs: Mapping[str, Any], controller: Controller | None, start: Start
 ) -> dict[str, Any]:
     """Return the values of all arguments and of the robot's numbers, by what messages call them."""
     sources = [inputs, *([controller.inputs, controller.over_time] if controller else ())]
@@ -254,8 +253,7 @@ def _inputs(
             raise ArgumentError(f"inputs: {said}{hint}")
         if sum(name in source for source in sources) > 1:
             raise ArgumentError(f"inputs: {name!r} is given twice: by the controller too, or over time")
-    carried = before.controller if before else {}
-    values = {port.name: carried[port.name] for port in plan.state if port.name in carried}
+    values: dict[str, Any] = start.own(plan.state)
     for source in sources:
         values |= source
     usual: dict[str, Any] = {}
