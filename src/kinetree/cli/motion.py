@@ -16,7 +16,7 @@ from kinetree.errors import ArgumentError
 from kinetree.logs.codecs import Table, in_blocks, open_columns
 from kinetree.logs.codecs.parquet import check_installed
 from kinetree.logs.columns import Coordinates, some
-from kinetree.logs.local_fit import DEGREE, WINDOW, differentiate, gaps
+from kinetree.logs.local_fit import DEGREE, WINDOW, differentiate, stretches
 from kinetree.output import check_output
 from kinetree.robot import Robot
 from kinetree.robot.base import given_limits
@@ -89,7 +89,7 @@ def time_warnings(t: Array) -> Iterator[str]:
     step = float(np.median(np.diff(t)))
     if step > 1:
         yield f"the samples are {step:g} s apart: is the time in seconds?"
-    if holes := gaps(t):
+    if holes := [k for k, _ in stretches(t)[1:]]:
         listed = some([f"{t[i - 1]:g} s to {t[i]:g} s ({t[i] - t[i - 1]:.3g} s)" for i in holes], 3)
         yield (
             f"gaps in time, where samples are usually {step:.3g} s apart: {listed}. The pieces are differentiated "
