@@ -117,9 +117,10 @@ def layout_without_header(count: int, coordinates: Coordinates, quantities: Sequ
             notes = _notes(coordinates, {slot: f"column {k}" for k, slot in enumerate(slots, 1)})
             return Layout(coordinates, tuple(slots), tuple(map(coordinates.call, slots)), notes=notes)
     first, second, last = (f"{len(coordinates.slots(*each))} ({', '.join(each)})" for each in sets)
+    few = not forces and coordinates.base is not None and count < len(coordinates.slots(*"tqva"))
     raise FormatError(
         f"{count} columns without a header: expected {first}, {second} or {last} for a robot with "
-        f"nq = {len(coordinates.q)} and nv = {len(coordinates.v)}.{without_base(coordinates) if coordinates.base else ''}"
+        f"nq = {len(coordinates.q)} and nv = {len(coordinates.v)}.{without_base(coordinates) if few else ''}"
     )
 
 
