@@ -2,9 +2,8 @@
 
 from kinetree.simulation.choices import Controller, Forces, Record
 from kinetree.simulation.events import Event, EventWarning
-from kinetree.simulation.plan import Simulation
 from kinetree.simulation.result import SimulationInterrupted
-from kinetree.simulation.simulate import simulate, simulation
+from kinetree.simulation.simulate import Simulation, simulate, simulation
 
 __all__ = [
     "Controller",

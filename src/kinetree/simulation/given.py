@@ -13,7 +13,7 @@ from kinetree.constraints.inputs import NONE_GIVEN, ContactInputs, checked
 from kinetree.errors import ArgumentError, unknown_name
 from kinetree.functions.model_inputs import ModelInput
 from kinetree.functions.of_robot import describe
-from kinetree.glossary.symbols import SHAPES
+from kinetree.glossary.symbols import RANGES, SHAPES
 from kinetree.graph import Port
 from kinetree.integrators import INTEGRATORS, Integrator
 from kinetree.model import Model
@@ -68,6 +68,8 @@ def as_given(
             f"{(*lead, 'steps', *shape)}{many}"
         )
     check_finite(name, array)
+    if name in RANGES:
+        RANGES[name].check(name, array)
     return np.array(wide, order="C").reshape(math.prod(lead), *own_axes[: int(changes)], math.prod(shape))
 
 

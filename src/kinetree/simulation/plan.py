@@ -1,28 +1,24 @@
-"""`Simulation`: all choices made and checked, what follows from them, and its calls."""
+"""What a simulation is, with all choices made and checked, and what follows from them."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from kinetree.constraints.inputs import ContactInputs
 from kinetree.errors import ArgumentError, LimitWarning, warn_user
 from kinetree.graph import Port
 from kinetree.lazy import cached_property
 from kinetree.motions.states import End, read_only
-from kinetree.motions.trajectory import Trajectory
 from kinetree.robot.base import beyond_limits
 from kinetree.robot.robot import Robot
 from kinetree.runtime.function import Function
-from kinetree.signatures import friendly_call_errors
 from kinetree.simulation.choices import Controller, Record, own
 from kinetree.simulation.given import Times
-from kinetree.simulation.run import Run
 from kinetree.simulation.step import LINEAR, Plan, remembered, step_function
 from kinetree.validation import Array
 
@@ -34,31 +30,8 @@ OPEN = 1e-3
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Simulation:
-    """A simulation whose choices are made: called with states, and with what changes from call to call.
-
-    `Robot.simulation` makes one. A short call costs some microseconds more than its steps, so that it serves control
-    loops and planners.
-
-    Attributes
-    ----------
-    robot : Robot or Mechanism
-    plan : Plan
-        What its compiled step depends on.
-    times : Times
-    lead : tuple of int
-        The leading axes of the states.
-    arrays : dict of array
-        By the names of the step (see `Plan`): the first values of what goes from step to step, and all else; n to a
-        row, with an axis of steps if they change from step to step, and flat.
-    kept : dict of int
-        What is kept, and its length.
-    record : Record
-    controller : Controller, or None
-    before : End, or None
-        Where the trajectory ended from which it goes on.
-    progress : callable, or None
-    """
+class Planned:
+    """All that a simulation depends on (see `Simulation`)."""
 
     robot: Robot | Mechanism
     plan: Plan
@@ -70,55 +43,6 @@ class Simulation:
     controller: Controller | None
     before: End | None = None
     progress: Callable[[int, int], object] | None = None
-    _bound: list[Run] = field(default_factory=list, init=False)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), tuple(getattr(self, x.name) for x in fields(self) if x.init)
-
-    def __repr__(self) -> str:
-        of = f"{' × '.join(map(str, self.lead))} robots, " if self.lead else ""
-        return f"<Simulation of {self.tree.name!r}: {of}{self.times.steps} steps of {self.times.dt:g} s>"
-
-    def run(self) -> Trajectory:
-        """Return the motion from the states that it was made with."""
-        return Run(self)()  # each time in another memory: threads may run it at the same time
-
-    @friendly_call_errors
-    def __call__(
-        self,
-        q: Any,
-        v: Any = None,
-        *,
-        forces: Any = None,
-        inputs: Mapping[Any, Any] | None = None,
-        contacts: ContactInputs | None = None,
-    ) -> Trajectory:
-        """Return the motion from other states; what is not given is as it was when this was made.
-
-        Parameters
-        ----------
-        q : (..., nq) array-like, Trajectory or State
-            With the leading axes that it was made with, or the same for all. It goes on from a trajectory; from a state
-            it begins at its time.
-        v : (..., nv) array-like, optional
-            Zero if not given.
-        forces : array-like, dict or Forces, optional
-            Other joint forces, and other wrenches if some were given when this was made.
-        inputs : dict, optional
-            Other values of some of the inputs.
-        contacts : ContactInputs, optional
-            Other values of the arrays for constraints that were given when this was made.
-
-        Raises
-        ------
-        ArgumentError
-            If a name is not known, or a value has another shape or is not finite.
-        """
-        bound = self._bound.pop() if self._bound else Run(self, own=True)  # one for each thread that calls meanwhile
-        try:
-            return bound.called(q, v, forces, {} if inputs is None else inputs, contacts)
-        finally:
-            self._bound.append(bound)
 
     def at(self, **changed: Any) -> Self:
         """Return the same with other times, arrays, or end to go on from, and with what is known of it."""

@@ -6,7 +6,7 @@ import functools
 import hashlib
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -17,11 +17,9 @@ from kinetree.motions.trajectory import Trajectory
 from kinetree.simulation.choices import own
 from kinetree.simulation.events import FIRST_EVENT
 from kinetree.simulation.given import check_configurations
+from kinetree.simulation.plan import Planned
 from kinetree.simulation.step import LINEAR, MOVING, NOT_FINITE, Plan, observer, remembered
 from kinetree.validation import Array
-
-if TYPE_CHECKING:
-    from kinetree.simulation.plan import Simulation
 
 _NO_MORE = 2.0**60
 """A period, in steps, that does not end."""
@@ -56,7 +54,7 @@ class SimulationInterrupted(KeyboardInterrupt):
         return type(self), (self.trajectory,)
 
 
-def observe(s: Simulation, kept: dict[str, Array], carried: Mapping[str, Array], known: Mapping[str, Array]) -> None:
+def observe(s: Planned, kept: dict[str, Array], carried: Mapping[str, Array], known: Mapping[str, Array]) -> None:
     """Find the joint forces, accelerations and constraint forces that are kept, in the states that are."""
     wanted = [name for name in ("tau", "a", "f") if name in kept]
     if "f" in kept and s.plan.integrator.impulses:  # those of the steps that ended in the states, none at the beginning
@@ -93,7 +91,7 @@ def observe(s: Simulation, kept: dict[str, Array], carried: Mapping[str, Array],
 
 
 def motion(
-    s: Simulation, kept: Mapping[str, Array], carried: dict[str, Array], done: int, events: Sequence[Any] = ()
+    s: Planned, kept: Mapping[str, Array], carried: dict[str, Array], done: int, events: Sequence[Any] = ()
 ) -> Trajectory:
     """Return the trajectory of what was kept (n, rows, …), and of what is carried after so many steps."""
     lead, rows = s.lead, kept["q"].shape[1]
@@ -130,7 +128,7 @@ def _counts(plan: Plan, lead: tuple[int, ...], carried: Mapping[str, Array]) -> 
     return {name: x if name.startswith("worst") else x.astype(np.int64) for name, x in found.items()}
 
 
-def _end(s: Simulation, carried: Mapping[str, Array], t: float, moving: bool) -> End:
+def _end(s: Planned, carried: Mapping[str, Array], t: float, moving: bool) -> End:
     """Return the state to continue from in another simulation; without the integrator's where a robot has stopped."""
     lead = s.lead
     state = {port.name: carried[own(port)].reshape((*lead, *port.shape)).copy() for port in s.plan.state}
@@ -142,7 +140,7 @@ def _end(s: Simulation, carried: Mapping[str, Array], t: float, moving: bool) ->
     return End(t, q, v, state, memory, _acting(s) if memory.size else "")
 
 
-def memory(s: Simulation) -> Array | float:
+def memory(s: Planned) -> Array | float:
     """Return the integrator's initial memory: its last one, where it continues under the same choices; else zeros."""
     before = s.before
     if before is None or before.memory.shape != s.arrays["memory"].shape or before.t != s.times.of(0):
@@ -150,7 +148,7 @@ def memory(s: Simulation) -> Array | float:
     return before.memory if before.acting == _acting(s) != "" else 0.0
 
 
-def _acting(s: Simulation) -> str:
+def _acting(s: Planned) -> str:
     """Return a digest of all that acts on the robots, but for what changes from step to step; "" if it is not known.
 
     An integrator may have gone beyond the end under it; impulses, with which a solution begins, are good whatever acts.
@@ -167,7 +165,7 @@ def _acting(s: Simulation) -> str:
 # -- robots that stop without being told to, and contacts that are not solved ----------------------------------------
 
 
-def _stops(s: Simulation, carried: Mapping[str, Array]) -> tuple[Array, Any]:
+def _stops(s: Planned, carried: Mapping[str, Array]) -> tuple[Array, Any]:
     """Return when and why robots have stopped: NaN and None where they have not."""
     reason, done = carried["reason"][:, 0].astype(np.intp), carried["step"][:, 0] - s.times.first
     why = np.array(s.plan.reasons, dtype=object)[reason]
@@ -179,7 +177,7 @@ def _stops(s: Simulation, carried: Mapping[str, Array]) -> tuple[Array, Any]:
     return at.reshape(s.lead), why.reshape(s.lead)
 
 
-def _controller_failed(s: Simulation, carried: Mapping[str, Array], robots: Any, done: Array) -> Any:
+def _controller_failed(s: Planned, carried: Mapping[str, Array], robots: Any, done: Array) -> Any:
     """Return for which of these robots the controller's forces are not finite, in the step that is not."""
     law, dt, tau = s.plan.controller, s.times.dt, [np.zeros((len(robots), 1))]
     q, v, t = carried["q"][robots], carried["v"][robots], s.times.of(done)
@@ -193,7 +191,7 @@ def _controller_failed(s: Simulation, carried: Mapping[str, Array], robots: Any,
     return failed & (abs(np.hstack([q, v])).max(axis=1) < HUGE)
 
 
-def _warn(s: Simulation, stopped_at: Array, reasons: Any, counts: Mapping[str, Array]) -> None:
+def _warn(s: Planned, stopped_at: Array, reasons: Any, counts: Mapping[str, Array]) -> None:
     """Warn of robots that nobody has asked to stop, and of contacts that were not solved: once of each."""
 
     def which(k: int | np.intp, such: Any) -> str:

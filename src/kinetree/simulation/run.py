@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,12 +21,10 @@ from kinetree.runtime.steps import ScanKernel, Tables, run_steps, tables
 from kinetree.simulation.choices import Forces, by_name, chosen
 from kinetree.simulation.events import LOGS, History
 from kinetree.simulation.given import Start, arrays_of, as_given, contacts_of
+from kinetree.simulation.plan import Planned
 from kinetree.simulation.result import SimulationInterrupted, memory, motion, observe
 from kinetree.simulation.step import MOVING, label
 from kinetree.validation import Array, check_finite, real_array
-
-if TYPE_CHECKING:
-    from kinetree.simulation.plan import Simulation
 
 PIECE_SECONDS = 0.1
 """How long one piece takes, about: what an interrupt loses."""
@@ -158,7 +156,7 @@ class Run:
     If all of that memory is its own, calls write into it what they give.
     """
 
-    def __init__(self, made: Simulation, *, own: bool = False) -> None:
+    def __init__(self, made: Planned, *, own: bool = False) -> None:
         arrays = {name: np.array(x, order="C") if own or name in made.carried else x for name, x in made.arrays.items()}
         s = self.s = made.at(arrays=arrays, before=None if own else made.before)
         rows, n = 1 + s.times.steps // s.record.every, len(arrays["q"])
@@ -240,9 +238,7 @@ class Run:
             for name, port, x in arrays
         }
 
-    def called(
-        self, q: Any, v: Any, forces: Any, inputs: Mapping[Any, Any], contacts: ContactInputs | None
-    ) -> Trajectory:
+    def called(self, q: Any, v: Any, forces: Any, inputs: Any, contacts: ContactInputs | None) -> Trajectory:
         """Return the motion from these states."""
         made, start = self._made, Start.of(self._made.robot, q, v)
         given = start.states
