@@ -96,29 +96,6 @@ def test_masks_are_not_dropped(make: Callable[[Any], object]) -> None:
         make(np.ma.masked_array([0.0, 0.0, 1.0], [False, False, True]))
 
 
-def test_errors_of_their_own_code_stay_as_they_are() -> None:
-    with pytest.raises(kt.ArgumentError, match="friction"):
-        kt.Contact("tool0", friction=-1.0)
-    contact = kt.Contact("tool0", friction=0.4)
-    assert pickle.loads(pickle.dumps(contact)) == contact
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda r: kt.box_contacts("tool0", size=[1.0, 2.0]), r"a box has the lengths of three edges, not \[1.0, 2.0"),
-        (lambda r: kt.from_dh([kt.DHLink()], convention="Craig"), r"convention='Craig': give 'standard' \(Denavit"),
-        (lambda r: r.inverse_kinematics("x", "tool0"), "target has dtype <U1, which is not a real number: give floats"),
-        (lambda r: r.inverse_kinematics({}), "no target is given: the dict of targets by frame is empty"),
-        (lambda r: r.gravity_forces(r.neutral(), q=r.neutral()), "gravity_forces got q twice, by position and by name"),
-        (lambda r: r.inverse_kinematics_solver("tool0", fixed=["elbow"]), "fixed: no joint 'elbow', did you mean"),
-    ],
-)
-def test_what_is_wrong_is_said(call: Callable[[kt.Robot], object], message: str) -> None:
-    with pytest.raises(kt.errors.KinetreeError, match=message):
-        call(kt.load("ur5"))
-
-
 KINDS = (kt.Filter, kt.Sensors)
 GIVEN: dict[str, tuple[list[str], Any]] = {
     "cutoff": (["10"], 10.0),
