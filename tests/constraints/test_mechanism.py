@@ -19,6 +19,7 @@ import kinetree as kt
 from helpers.contact_robots import rolling
 from helpers.kernels import same_bits
 from helpers.mechanisms import HINGE, Closed, bricard, delta, five_bar_leg, four_bar, n_four_bar, slider_crank, stewart
+from helpers.trees import toy
 from kinetree import ContactInputs as Given
 from kinetree.constraints.types import Row
 from kinetree.errors import ArgumentError
@@ -145,13 +146,9 @@ def mechanism(*constraints: Any, **given: Any) -> Callable[[], Any]:
 
 def gears(joint: str) -> Callable[[], Any]:
     """Return what makes a gear of the first joint and a follower, or a joint with three coordinates."""
-    b = kt.ModelBuilder("follower")
-    for name in ("base", "a", "b", "c"):
-        b.add_link(name, kt.Inertia.from_com(1.0, (0, 0, 0.1), np.eye(3) * 0.1))
-    b.add_joint("j1", parent="base", child="a", joint=HINGE)
-    b.add_joint("j2", parent="a", child="b", joint=Prismatic((0, 0, 1)), mimic=("j1", 2.0, 0.0))
-    b.add_joint("j3", parent="b", child="c", joint=Spherical())
-    return lambda: kt.Mechanism(kt.Robot(b.build()), [kt.Gear({"j1": 1, joint: 1})])
+    following = "j2 a b", Prismatic((0, 0, 1)), {"mimic": ("j1", 2.0, 0.0)}
+    robot = kt.Robot(toy(("j1 base a", HINGE), following, ("j3 b c", Spherical())))
+    return lambda: kt.Mechanism(robot, [kt.Gear({"j1": 1, joint: 1})])
 
 
 def on(call: Callable[[kt.Mechanism, Array], Any]) -> Callable[[], Any]:
@@ -186,9 +183,7 @@ WRONG: list[tuple[Callable[[], Any], str]] = [
     (lambda: kt.Mechanism(TREE, LOOPS[0]), "a mechanism takes a sequence of constraints"),  # type: ignore[arg-type]
     *(
         (mechanism(*LOOPS, **given), message)
-        for given, message in (
-            ({"actuated": ["moter"]}, "actuated: no joint 'moter', did you mean 'motor'"),
-        )
+        for given, message in (({"actuated": ["moter"]}, "actuated: no joint 'moter', did you mean 'motor'"),)
     ),
     (
         mechanism(kt.Gear({"motor": 1, "elbow": -2}), independent=["elbow", "motor"]),
