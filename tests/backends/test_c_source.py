@@ -38,18 +38,6 @@ def everything(q, v, a):  # type: ignore[no-untyped-def]
     return {"tau": PANDA.inverse_dynamics(q, v, size * root), "parts": parts * root}
 
 
-@pytest.mark.parametrize(("dtype", "compiler"), cover(itertools.product(("float64", "float32"), COMPILERS)))
-def test_a_function_with_loops_functions_and_dynamics(dtype: str, compiler: str) -> None:
-    states = [x.astype(dtype) for x in PANDA.random_state(0, 11)]
-    expected = everything(*states)
-    program = everything._kernels.program(everything._variant(dtype, (), {}))
-    for got, right in zip(run_c(CBackend(compiler), program, states, 8, dtype), expected, strict=True):
-        assert np.array_equal(got, right)
-    one = [x[3] for x in states]
-    for got, right in zip(run_c(CBackend(compiler), program, one, None, dtype), expected, strict=True):
-        assert np.array_equal(got, right[3])
-
-
 NOTHING = kt.load('<robot name="nothing"><link name="base"/></robot>')
 ODD = PANDA.compile(
     lambda q, double, kt12, τ: {"double": q * double, "int": q[0] + τ - kt12},

@@ -87,15 +87,6 @@ def test_a_default_has_the_dtype_of_the_call(f, call):
     assert call(f)(np.array([single, single])).dtype == np.float32
 
 
-def test_no_argument_given():
-    f = robot.compile(lambda x=1.5, y=2.5: x + y, name="total")
-    for _ in range(3):
-        assert f() == 4.0
-        assert f(y=1.0) == 2.5
-        assert f(np.float32(1)).dtype == np.float32
-    assert f().dtype == np.float64
-
-
 def test_a_default_of_the_wrong_shape_is_an_error():
     with pytest.raises(ArgumentError, match=r"f: the default of q_des is \[1\.0, 2\.0\], .* shape \(6,\)"):
 
