@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
+from helpers.told import told
 from kinetree.cli.options import add_fields, value_of
 from kinetree.cli.program import make_parser
 from kinetree.errors import CallError
@@ -56,30 +57,26 @@ def test_what_is_no_number_is_an_error_of_ours_or_kept(name: str, wrong: Any) ->
             cls(**needed | {argument.name: wrong})
 
 
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (
-            lambda r: r.with_frame("tip", "tool0", [[1.0]]),
-            r"^with_frame takes one argument without a name: write with_frame\(name, on=…, placement=…\)$",
-        ),
-        (lambda r: r.with_frame("tip"), "missing 1 required keyword-only argument: 'on'; its arguments are name, on"),
-        (lambda r: r.with_limits([1.0] * 6), r"takes no argument without a name: write with_limits\(lower=…\)$"),
-        (lambda r: kt.load("ur5", True), r"^load takes one argument .* write load\(source, floating_base=…\)$"),
-        (lambda r: kt.Contact("tool0", mu=0.5), "^Contact has no argument 'mu'; here it is 'friction'$"),
-        (lambda r: kt.Contact("tool0", bounce=0.5), "^Contact has no argument 'bounce'; here it is 'restitution'$"),
-        (
-            lambda r: kt.solve_contacts([[1.0]], [1.0], tolerance=1e-3),
-            r"^solve_contacts has no argument 'tolerance': write solver=kinetree.ContactSolver\(tolerance=…\)$",
-        ),
-        (lambda r: kt.load_mechanism("x", kut="y"), "^load_mechanism has no argument 'kut', did you mean 'cut'"),
-        (lambda r: kt.box_contacts("tool0", mu=0.5), "^box_contacts has no argument 'mu'"),
-        (lambda r: kt.Robot(), r"^Robot\(\) missing 1 required positional argument: 'model'; its arguments are model,"),
-    ],
+test_what_to_write_is_said = told(
+    CallError,
+    (
+        lambda r: r.with_frame("tip", "tool0", [[1.0]]),
+        r"^with_frame takes one argument without a name: write with_frame\(name, on=…, placement=…\)$",
+    ),
+    (lambda r: r.with_frame("tip"), "missing 1 required keyword-only argument: 'on'; its arguments are name, on"),
+    (lambda r: r.with_limits([1.0] * 6), r"takes no argument without a name: write with_limits\(lower=…\)$"),
+    (lambda r: kt.load("ur5", True), r"^load takes one argument .* write load\(source, floating_base=…\)$"),
+    (lambda r: kt.Contact("tool0", mu=0.5), "^Contact has no argument 'mu'; here it is 'friction'$"),
+    (lambda r: kt.Contact("tool0", bounce=0.5), "^Contact has no argument 'bounce'; here it is 'restitution'$"),
+    (
+        lambda r: kt.solve_contacts([[1.0]], [1.0], tolerance=1e-3),
+        r"^solve_contacts has no argument 'tolerance': write solver=kinetree.ContactSolver\(tolerance=…\)$",
+    ),
+    (lambda r: kt.load_mechanism("x", kut="y"), "^load_mechanism has no argument 'kut', did you mean 'cut'"),
+    (lambda r: kt.box_contacts("tool0", mu=0.5), "^box_contacts has no argument 'mu'"),
+    (lambda r: kt.Robot(), r"^Robot\(\) missing 1 required positional argument: 'model'; its arguments are model,"),
+    of=lambda call: call(kt.load("ur5")),
 )
-def test_what_to_write_is_said(call: Callable[[kt.Robot], object], message: str) -> None:
-    with pytest.raises(CallError, match=message):
-        call(kt.load("ur5"))
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ import pytest
 from helpers import textbook as book
 from helpers.dense import assert_close
 from helpers.textbook import PUMA_QN, puma, puma_rows
+from helpers.told import told
 from helpers.trees import page, random_placement, random_tree
 from kinetree import Robot
 from kinetree.algorithms import aba, crba, forward_kinematics, rnea
@@ -173,17 +174,15 @@ def test_right_angles_are_exact() -> None:
 # -- errors ------------------------------------------------------------------------------------------------------------
 
 
-def test_errors_name_the_row() -> None:
-    with pytest.raises(ModelError, match="row 2 of the DH table has alpha=nan"):
-        model_from_dh([DHLink(a=1.0), DHLink(alpha=np.nan)])
-    with pytest.raises(ModelError, match="row 1 of the DH table is a list"):
-        model_from_dh([[0, 0, 0, pi]])  # type: ignore[list-item]
-    with pytest.raises(ModelError, match="row 1 of the DH table has a float as inertia"):
-        model_from_dh([DHLink(inertia=1.0)])  # type: ignore[arg-type]
-    with pytest.raises(ModelError, match="no links"):
-        model_from_dh([])
-    with pytest.raises(ModelError, match="0 limits are given for 1 joints"):
-        model_from_screws([np.eye(4)], [np.diag([1.0, 1, 1, 2, 2, 2])], np.eye(6)[:, [2]], limits=[])
+ONE = [np.eye(4)], [np.diag([1.0, 1, 1, 2, 2, 2])], np.eye(6)[:, [2]]
+test_mistakes_are_told = told(
+    ModelError,
+    (lambda: model_from_dh([DHLink(a=1.0), DHLink(alpha=np.nan)]), "row 2 of the DH table has alpha=nan"),
+    (lambda: model_from_dh([[0, 0, 0, pi]]), "row 1 of the DH table is a list"),  # type: ignore[list-item]
+    (lambda: model_from_dh([DHLink(inertia=1.0)]), "row 1 of the DH table has a float as inertia"),  # type: ignore[arg-type]
+    (lambda: model_from_dh([]), "no links"),
+    (lambda: model_from_screws(*ONE, limits=[]), "0 limits are given for 1 joints"),
+)
 
 
 PUBLISHED = 6e-9

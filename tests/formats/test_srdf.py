@@ -10,6 +10,7 @@ import pinocchio as pin
 import pytest
 
 import kinetree as kt
+from helpers.told import told
 from kinetree.conventions import Pinocchio
 from kinetree.formats.srdf import read_srdf
 from robots import erd_srdfs, erd_urdf
@@ -116,17 +117,13 @@ MISTAKES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("mistake", MISTAKES)
-def test_mistakes_are_told(mistake: str) -> None:
-    text, message = MISTAKES[mistake]
-    with pytest.raises(kt.KinetreeError, match=message):
-        kt.load(ARM, srdf=text)
+test_mistakes_are_told = told(kt.KinetreeError, *MISTAKES.values(), of=lambda text: kt.load(ARM, srdf=text))
 
 
-def test_a_zero_quaternion_and_another_type() -> None:
-    with pytest.raises(kt.FormatError, match="its quaternion is zero"):
-        kt.load(ARM, srdf=srdf(state("up", root_joint="0 0 0 0 0 0 0")), floating_base=True)
-    with pytest.raises(kt.KinetreeError, match="srdf takes the path of a file, or its text; int was given"):
-        kt.load(ARM, srdf=7)
-    with pytest.raises(TypeError, match="srfd"):
-        kt.load(ARM, srfd=Path("x"))
+ZERO = srdf(state("up", root_joint="0 0 0 0 0 0 0"))
+test_other_mistakes = told(
+    kt.KinetreeError,
+    (lambda: kt.load(ARM, srdf=ZERO, floating_base=True), "its quaternion is zero"),
+    (lambda: kt.load(ARM, srdf=7), "srdf takes the path of a file, or its text; int was given"),
+    (lambda: kt.load(ARM, srfd=Path("x")), TypeError, "srfd"),
+)

@@ -12,6 +12,7 @@ from scipy.spatial import transform as scipy_transform
 
 import kinetree as kt
 from helpers.dense import assert_close
+from helpers.told import told
 from helpers.trees import random_inertia, random_placement, random_tree, toy
 from kinetree.algorithms import crba, forward_kinematics, rnea
 from kinetree.inverse_kinematics import FrameTarget
@@ -176,24 +177,19 @@ def test_friction_counts_only_when_asked_for() -> None:
     assert_close(both.forward_dynamics([0.1], v, tau), [2.0], ulps=20)
 
 
-@pytest.mark.parametrize(
-    ("ask", "message"),
-    [
-        (lambda: GO2.lock(["root_joint"], np.zeros(19)), "q holds a quaternion of norm zero"),
-        (lambda: PANDA.lock({"panda_joint4": [1.0, 2.0]}), r"position of joint 'panda_joint4' has shape \(2,\)"),
-        (lambda: PANDA.lock({"panda_joint4": -1.5}, q=np.zeros(7)), "q= is for a list of names"),
-        (lambda: PANDA.attach(PANDA, "panda_hand"), "both robots have a joint named 'panda_joint1': give a prefix"),
-        (lambda: PANDA.attach(Inertia.zero(), "panda_hand", prefix="x"), "prefix='x' is .* an Inertia has none"),
-        (lambda: PANDA.attach(GO2, "panda_hand", prefix="dog_"), "'go2' has a floating base"),
-        (lambda: GO2.with_base_pose(np.eye(4)), "a floating base has its pose in q"),
-        (lambda: arm().with_frame("hand", on="base"), "there is a frame named 'hand' already"),
-        (lambda: arm().with_frame("tip", on="hand", placement=[0, 0, 0.1]), "a translation p alone is a 4×4 matrix"),
-        (lambda: arm(tip=I3), r"R alone is given as scipy.spatial.transform.Rotation.from_matrix\(R\)"),
-    ],
+test_mistakes_are_told = told(
+    kt.KinetreeError,
+    (lambda: GO2.lock(["root_joint"], np.zeros(19)), "q holds a quaternion of norm zero"),
+    (lambda: PANDA.lock({"panda_joint4": [1.0, 2.0]}), r"position of joint 'panda_joint4' has shape \(2,\)"),
+    (lambda: PANDA.lock({"panda_joint4": -1.5}, q=np.zeros(7)), "q= is for a list of names"),
+    (lambda: PANDA.attach(PANDA, "panda_hand"), "both robots have a joint named 'panda_joint1': give a prefix"),
+    (lambda: PANDA.attach(Inertia.zero(), "panda_hand", prefix="x"), "prefix='x' is .* an Inertia has none"),
+    (lambda: PANDA.attach(GO2, "panda_hand", prefix="dog_"), "'go2' has a floating base"),
+    (lambda: GO2.with_base_pose(np.eye(4)), "a floating base has its pose in q"),
+    (lambda: arm().with_frame("hand", on="base"), "there is a frame named 'hand' already"),
+    (lambda: arm().with_frame("tip", on="hand", placement=[0, 0, 0.1]), "a translation p alone is a 4×4 matrix"),
+    (lambda: arm(tip=I3), r"R alone is given as scipy.spatial.transform.Rotation.from_matrix\(R\)"),
 )
-def test_mistakes_are_told(ask, message):  # type: ignore[no-untyped-def]
-    with pytest.raises(kt.KinetreeError, match=message):
-        ask()
 
 
 def test_a_mimic_joint_that_follows_none_is_as_any_other() -> None:

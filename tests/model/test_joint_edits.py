@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
+from helpers.told import told
 from helpers.trees import toy
 from kinetree.joints import FreeFlyer, Prismatic, Revolute, Universal
 
@@ -130,36 +131,32 @@ def test_followers_keep_their_limits_which_narrow_those_of_their_leader():
     assert both.joint("slide").limits == kt.JointLimits(-0.5, 1.0, velocity=2.0)
 
 
-@pytest.mark.parametrize(
-    ("ask", "message"),
-    [
-        (lambda r: r.with_joint_physics(damping={"trun": 1}), "no joint 'trun', did you mean 'turn'"),
-        (lambda r: r.with_joint_physics(friction={"turn": -1}), "friction of joint 'turn' is -1.0, and cannot"),
-        (lambda r: r.with_joint_physics(armature={"turn": np.nan}), "armature of joint 'turn' holds a number"),
-        (
-            lambda r: r.with_joint_physics(rotor_inertia={"turn": 1}, gear_ratio={"slide": 2}),
-            "gear_ratio is given for joint 'slide', and rotor_inertia is not",
-        ),
-        (lambda r: r.with_joint_physics(rotor_inertia=1, gear_ratio={"float": 2}), "gear_ratio is given for joint"),
-        (
-            lambda r: r.with_joint_physics(rotor_inertia={"turn": 1e300}, gear_ratio=1e300),
-            "gear_ratio² · rotor_inertia of joint 'turn' overflows",
-        ),
-        (lambda r: r.with_joint_physics(stiffness={"bend": 2}), "joint 'bend' has 2 degrees of freedom: only joints"),
-        (lambda r: r.with_joint_physics(stiffness={"turn": -2}), "stiffness of joint 'turn' is -2.0, and cannot"),
-        (lambda r: r.with_joint_physics(stiffness=np.ones(r.nv)), "stiffness: joint 'float' has 6 entries, which have"),
-        (lambda _: build({"bend": {"stiffness": 1.0}}), "joint 'bend' has 2 degrees of freedom: only joints with one"),
-        (lambda _: build({"turn": {"stiffness": -1.0}}), "joint 'turn': stiffness is -1.0, and cannot be negative"),
-        (lambda _: build({"turn": {"rest_position": np.inf}}), "joint 'turn' holds the number inf"),
-        (lambda r: r.with_limits(effort={"follow": 2}), "joint 'follow' follows 'slide': give the effort limit of"),
-        (
-            lambda r: r.with_limits(lower={"follow": 2, "slide": 0}, upper={"slide": 1}),
-            "'follow' follows 'slide': between 0.0 and 1.0 that has no place where 'follow' is between",
-        ),
-        (lambda r: r.with_limits(upper={"bend": 2}), "joint 'bend' has 2 degrees of freedom: only joints with one"),
-        (lambda r: r.with_limits(effort={"turn": [1, 2]}), "effort of joint 'turn' has shape"),
-    ],
-)  # fmt: skip
-def test_mistakes_are_told(ask: Any, message: str) -> None:
-    with pytest.raises(kt.KinetreeError, match=message):
-        ask(build({}))
+test_mistakes_are_told = told(
+    kt.KinetreeError,
+    (lambda r: r.with_joint_physics(damping={"trun": 1}), "no joint 'trun', did you mean 'turn'"),
+    (lambda r: r.with_joint_physics(friction={"turn": -1}), "friction of joint 'turn' is -1.0, and cannot"),
+    (lambda r: r.with_joint_physics(armature={"turn": np.nan}), "armature of joint 'turn' holds a number"),
+    (
+        lambda r: r.with_joint_physics(rotor_inertia={"turn": 1}, gear_ratio={"slide": 2}),
+        "gear_ratio is given for joint 'slide', and rotor_inertia is not",
+    ),
+    (lambda r: r.with_joint_physics(rotor_inertia=1, gear_ratio={"float": 2}), "gear_ratio is given for joint"),
+    (
+        lambda r: r.with_joint_physics(rotor_inertia={"turn": 1e300}, gear_ratio=1e300),
+        "gear_ratio² · rotor_inertia of joint 'turn' overflows",
+    ),
+    (lambda r: r.with_joint_physics(stiffness={"bend": 2}), "joint 'bend' has 2 degrees of freedom: only joints"),
+    (lambda r: r.with_joint_physics(stiffness={"turn": -2}), "stiffness of joint 'turn' is -2.0, and cannot"),
+    (lambda r: r.with_joint_physics(stiffness=np.ones(r.nv)), "stiffness: joint 'float' has 6 entries, which have"),
+    (lambda _: build({"bend": {"stiffness": 1.0}}), "joint 'bend' has 2 degrees of freedom: only joints with one"),
+    (lambda _: build({"turn": {"stiffness": -1.0}}), "joint 'turn': stiffness is -1.0, and cannot be negative"),
+    (lambda _: build({"turn": {"rest_position": np.inf}}), "joint 'turn' holds the number inf"),
+    (lambda r: r.with_limits(effort={"follow": 2}), "joint 'follow' follows 'slide': give the effort limit of"),
+    (
+        lambda r: r.with_limits(lower={"follow": 2, "slide": 0}, upper={"slide": 1}),
+        "'follow' follows 'slide': between 0.0 and 1.0 that has no place where 'follow' is between",
+    ),
+    (lambda r: r.with_limits(upper={"bend": 2}), "joint 'bend' has 2 degrees of freedom: only joints with one"),
+    (lambda r: r.with_limits(effort={"turn": [1, 2]}), "effort of joint 'turn' has shape"),
+    of=lambda ask: ask(build({})),
+)

@@ -14,6 +14,7 @@ import pytest
 from synthetic import target_of
 
 import kinetree as kt
+from helpers.told import told
 from helpers.trees import toy
 from kinetree.errors import ArgumentError, ModelError
 from kinetree.glue import cpython as layout
@@ -415,44 +416,36 @@ RETURNED = [
 ]
 
 
-@pytest.mark.parametrize(("function", "error", "message"), RETURNED)
-def test_what_cannot_be_traced(function, error, message):
-    with pytest.raises(error, match=message):
-        compiled(function)
+test_what_cannot_be_traced = told(ArgumentError, *RETURNED, of=compiled)
 
 
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: compiled("gravity_forces", inputs=kt.gravity), r"inputs takes a list: inputs=\["),
-        (lambda: compiled("gravity_forces", shapes={"q": (6,)}), "leave shapes= out"),
-        (lambda: kt.compile(robot, "inverse_dynamic"), "did you mean 'inverse_dynamics'"),
-        (lambda: kt.compile(robot, "rnea"), "here it is 'inverse_dynamics'"),
-        (lambda: kt.compile(robot, 3), "takes a function or the name"),
-        (lambda: kt.compile("panda", abs), "compile takes a robot first"),
-        (lambda: compiled(lambda q, x: q, shapes={"x": 2.5}), r"shapes\['x'\] must be a length"),
-        (lambda: NAMED(Q, np.zeros(3)), r"nq = 7.*; or compile f with shapes={'q_des': \(3,\)}"),
-        (lambda: SHAPED(Q, np.zeros(4)), r"q_des has shape \(4,\), one state has shape \(3,\); give it"),
-        (lambda: UNDER_GRAVITY(Q, [0.0, 1.0]), r"gravity has shape \(2,\), one state has shape \(3,\)"),
-        (lambda: UNDER_GRAVITY([0.0, 1.0], np.zeros(3)), r"q has shape \(2,\), this robot has nq = 7"),
-        (lambda: controllers.computed_torque(Q, V, np.zeros(3), V, 1.0, KD), r"q_des has shape \(3,\), this robot has"),
-        (lambda: compiled("mass_matrix", inputs=[kt.payload("panda_link0")]), "'panda_link0' does not move"),
-        (
-            lambda: kt.compile(STICK, OTHER.gravity_forces, inputs=G)([0.0], [0.0, 0.0, -1.0]),
-            "gravity_forces uses no function of 'stick'",
-        ),
-        (lambda: kt.compile(STICK, kt.compile(OTHER, lambda q: q, name="mine"), inputs=G), "mine uses no function of"),
-        (
-            lambda: kt.compile(STICK, lambda q: STICK.gravity_forces(np.zeros((5, 1)))[0] + q, inputs=G),
-            "a function that is being compiled gives it one state",
-        ),
-        (lambda: kt.compile(STICK, "gravity_forces", inputs=A_STICK), "A and B are the inertia of one body"),
-        (lambda: TWICE([0.0], np.zeros(10), np.zeros(10)), "are the inertia of one body"),
-        (lambda: compiled(lambda q, gravity: q, shapes={"gravity": 3}, inputs=G), "these arguments do not have"),
-        (lambda: compiled(lambda q, out: q, shapes={"out": 3}), "calls take out= as the memory for results"),
-        (lambda: compiled("mass_matrix", inputs=[kt.payload("panda_hand", name="out")]), "calls take out= as the mem"),
-    ],
+test_a_wrong_call_says_what_is_wrong = told(
+    (ArgumentError, ModelError),
+    (lambda: compiled("gravity_forces", inputs=kt.gravity), r"inputs takes a list: inputs=\["),
+    (lambda: compiled("gravity_forces", shapes={"q": (6,)}), "leave shapes= out"),
+    (lambda: kt.compile(robot, "inverse_dynamic"), "did you mean 'inverse_dynamics'"),
+    (lambda: kt.compile(robot, "rnea"), "here it is 'inverse_dynamics'"),
+    (lambda: kt.compile(robot, 3), "takes a function or the name"),
+    (lambda: kt.compile("panda", abs), "compile takes a robot first"),
+    (lambda: compiled(lambda q, x: q, shapes={"x": 2.5}), r"shapes\['x'\] must be a length"),
+    (lambda: NAMED(Q, np.zeros(3)), r"nq = 7.*; or compile f with shapes={'q_des': \(3,\)}"),
+    (lambda: SHAPED(Q, np.zeros(4)), r"q_des has shape \(4,\), one state has shape \(3,\); give it"),
+    (lambda: UNDER_GRAVITY(Q, [0.0, 1.0]), r"gravity has shape \(2,\), one state has shape \(3,\)"),
+    (lambda: UNDER_GRAVITY([0.0, 1.0], np.zeros(3)), r"q has shape \(2,\), this robot has nq = 7"),
+    (lambda: controllers.computed_torque(Q, V, np.zeros(3), V, 1.0, KD), r"q_des has shape \(3,\), this robot has"),
+    (lambda: compiled("mass_matrix", inputs=[kt.payload("panda_link0")]), "'panda_link0' does not move"),
+    (
+        lambda: kt.compile(STICK, OTHER.gravity_forces, inputs=G)([0.0], [0.0, 0.0, -1.0]),
+        "gravity_forces uses no function of 'stick'",
+    ),
+    (lambda: kt.compile(STICK, kt.compile(OTHER, lambda q: q, name="mine"), inputs=G), "mine uses no function of"),
+    (
+        lambda: kt.compile(STICK, lambda q: STICK.gravity_forces(np.zeros((5, 1)))[0] + q, inputs=G),
+        "a function that is being compiled gives it one state",
+    ),
+    (lambda: kt.compile(STICK, "gravity_forces", inputs=A_STICK), "A and B are the inertia of one body"),
+    (lambda: TWICE([0.0], np.zeros(10), np.zeros(10)), "are the inertia of one body"),
+    (lambda: compiled(lambda q, gravity: q, shapes={"gravity": 3}, inputs=G), "these arguments do not have"),
+    (lambda: compiled(lambda q, out: q, shapes={"out": 3}), "calls take out= as the memory for results"),
+    (lambda: compiled("mass_matrix", inputs=[kt.payload("panda_hand", name="out")]), "calls take out= as the mem"),
 )
-def test_a_wrong_call_says_what_is_wrong(call, message):
-    with pytest.raises((ArgumentError, ModelError), match=message):
-        call()

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from synthetic import Counting, N, declare, outcome, states, target_of
 
+from helpers.told import told
 from kinetree.errors import ArgumentError
 from kinetree.glue import cpython as layout
 from kinetree.graph import Port
@@ -97,11 +98,7 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("case", WRONG)
-def test_a_wrong_option_says_what_is_wrong(case):
-    call, message = WRONG[case]
-    with pytest.raises(ArgumentError, match=message):
-        call(scaled())
+test_a_wrong_option_says_what_is_wrong = told(ArgumentError, *WRONG.values(), of=lambda call: call(scaled()))
 
 
 def test_warmup_and_listing_take_options():

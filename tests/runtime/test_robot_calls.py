@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
+from helpers.told import told
 from helpers.trees import toy
 from kinetree.algorithms import ALGORITHMS, Algorithm, shape_of
 from kinetree.constraints.pages import MECHANISM_ALGORITHMS
@@ -261,22 +262,17 @@ def damped(*given: object) -> object:
     return kt.compile(GRIPPER, "inverse_dynamics", inputs=[kt.joint_damping])(Q, V, A, *given)
 
 
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: pushed({"panda_hnd": F}), "inverse_dynamics: f_ext: no frame 'panda_hnd', did you mean 'panda_hand'"),
-        (lambda: pushed({"panda_hand": F[:3]}), r"f_ext: the wrench on 'panda_hand' has shape \(3,\): a moment and a"),
-        (lambda: pushed({"panda_hand": np.ones((2, 6)), "panda_link1": np.ones((3, 6))}), "f_ext: the batch axes of"),
-        (lambda: pushed({"panda_hand": [None] * 6}), "the wrench on 'panda_hand' has dtype object"),
-        (lambda: pushed({7: F}), "the name of a frame is a str; 7 was given"),
-        (lambda: damped([1.0, 2.0, 3.0]), r"joint_damping has shape \(3,\), one state has shape \(8,\)"),
-        (lambda: GRIPPER.hybrid_dynamics(Q, V, A, A, prescribed=["thumb_joint"]), "'thumb_joint' follows 'finger"),
-        (
-            lambda: kt.compile(GRIPPER, "center_of_mass", inputs=[kt.joint_damping]).op_count,
-            "center_of_mass does not depend on joint_damping: leave it out",
-        ),
-    ],
+test_mistakes_are_told = told(
+    ArgumentError,
+    (lambda: pushed({"panda_hnd": F}), "inverse_dynamics: f_ext: no frame 'panda_hnd', did you mean 'panda_hand'"),
+    (lambda: pushed({"panda_hand": F[:3]}), r"f_ext: the wrench on 'panda_hand' has shape \(3,\): a moment and a"),
+    (lambda: pushed({"panda_hand": np.ones((2, 6)), "panda_link1": np.ones((3, 6))}), "f_ext: the batch axes of"),
+    (lambda: pushed({"panda_hand": [None] * 6}), "the wrench on 'panda_hand' has dtype object"),
+    (lambda: pushed({7: F}), "the name of a frame is a str; 7 was given"),
+    (lambda: damped([1.0, 2.0, 3.0]), r"joint_damping has shape \(3,\), one state has shape \(8,\)"),
+    (lambda: GRIPPER.hybrid_dynamics(Q, V, A, A, prescribed=["thumb_joint"]), "'thumb_joint' follows 'finger"),
+    (
+        lambda: kt.compile(GRIPPER, "center_of_mass", inputs=[kt.joint_damping]).op_count,
+        "center_of_mass does not depend on joint_damping: leave it out",
+    ),
 )
-def test_mistakes_are_told(call, message):
-    with pytest.raises(ArgumentError, match=message):
-        call()
