@@ -68,6 +68,7 @@ MISTAKES: list[tuple[Callable[[], object], str]] = [
     (lambda: joined(placement=NAN_POSE), "the placement of joint 'j' holds the number nan"),
     (lambda: joined(placement=Transform.translation([math.inf, 0, 0])), "the placement of joint 'j' holds the number"),
     (lambda: joined(placement=np.diag([2.0, 2, 2, 1]).tolist()), "the placement of joint 'j' is not a pose"),
+    (lambda: JointLimits(math.inf, math.inf), "nothing is between the limits inf and inf; no limits are -inf and inf"),
     (lambda: joined(rotor_inertia=-1.0), "joint 'j': rotor_inertia is -1.0, and cannot be negative"),
     (
         lambda: built("a", base_pose=np.diag([1.0, 1, -1, 1]).tolist()),
