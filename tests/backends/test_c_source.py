@@ -210,7 +210,6 @@ def test_where_files_go(tmp_path: Path) -> None:
         code.save(tmp_path / "missing")
 
 
-<<<<<<< HEAD
 test_errors_say_what_to_do = told(
     ArgumentError,
     ({"dtype": "float16"}, "dtype is 'float16', it must be 'float64' or 'float32'"),
@@ -218,26 +217,11 @@ test_errors_say_what_to_do = told(
     ({"name": "two words"}, "'two words' cannot be the name of a function in C and C\\+\\+, 'two_words' can"),
     ({"name": ""}, "'' cannot be the name of a function in C and C\\+\\+, 'gravity_forces' can"),
     ({"optional": ["f_ext"]}, "gravity_forces has no argument 'f_ext'"),
-    ({"optional": "f_ext"}, "optional is one string: write optional=\\['f_ext'\\]"),
+    ({"optional": "f_ext"}, "optional takes a list of names: \\['f_ext'\\]"),
     ({"frame": "hand"}, "gravity_forces has no argument 'frame'"),
     ({"lanes": 3}, "lanes"),
     ({"lanes": 4, "main": True}, "main=True is for one state at a time, lanes=4 for many: leave one out"),
     of=lambda arguments: PANDA.gravity_forces.to_c(**arguments),
-=======
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"dtype": "float16"}, "dtype is 'float16', it must be 'float64' or 'float32'"),
-        ({"name": "double"}, "'double' cannot be the name of a function in C and C\\+\\+, 'double_' can"),
-        ({"name": "two words"}, "'two words' cannot be the name of a function in C and C\\+\\+, 'two_words' can"),
-        ({"name": ""}, "'' cannot be the name of a function in C and C\\+\\+, 'gravity_forces' can"),
-        ({"optional": ["f_ext"]}, "gravity_forces has no argument 'f_ext'"),
-        ({"optional": "f_ext"}, "optional takes a list of names: \\['f_ext'\\]"),
-        ({"frame": "hand"}, "gravity_forces has no argument 'frame'"),
-        ({"lanes": 3}, "lanes"),
-        ({"lanes": 4, "main": True}, "main=True is for one state at a time, lanes=4 for many: leave one out"),
-    ],
->>>>>>> main
 )
 
 

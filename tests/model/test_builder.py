@@ -12,7 +12,7 @@ import pytest
 from helpers import dense
 from helpers.dense import assert_close
 from helpers.trees import page, random_inertia, random_placement
-from kinetree import ModelError
+from kinetree import JointLimits, ModelError
 from kinetree.algorithms import forward_kinematics, rnea
 from kinetree.joints import Fixed, FreeFlyer, Mimic, Prismatic, Revolute
 from kinetree.model import WORLD, Model, ModelBuilder
