@@ -210,6 +210,8 @@ class Run:
                     shown = time.perf_counter()
             return trajectory()
         except KeyboardInterrupt:
+            if "_kernel" not in vars(rollout):
+                raise  # while it was compiled: nothing has moved
             raise SimulationInterrupted(trajectory()) from None
 
     def hold(self, recorded: Array | None) -> None:
