@@ -328,8 +328,8 @@ def test_calls_with_what_makes_no_sense() -> None:
     for off in ([False], np.array([False]), [0]):
         assert np.array_equal(table.simulate(q, contacts=kt.ContactInputs(active=off), steps=10).q, expected)
         assert np.array_equal(on(q, contacts=kt.ContactInputs(active=off)).q, expected)
-    for wrong in ([0.5], [-1.0], [math.nan]):
-        with pytest.raises(ArgumentError, match="active holds"):
+    for wrong in ([0.5], [-1.0], [math.nan], [[1], [1, 2]]):
+        with pytest.raises(ArgumentError, match=r"active (holds|is not an array of numbers)"):
             on(q, contacts=kt.ContactInputs(active=wrong))
     right = [0, 0, 1.0, 0, 0, 0, 2.0]
     free = table.tree.simulation(right, steps=3)
