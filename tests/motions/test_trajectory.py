@@ -211,7 +211,7 @@ def test_the_events_of_a_part_are_those_within_it(batch):
         ({"stopped_at": np.zeros(2)}, "stopped_at has shape"),
         ({"reasons": ["a", "b"]}, r"reasons has shape \(2,\), \(2, 3\) is needed"),
         ({"q": np.zeros((11, 6)), "v": np.zeros((11, 6)), "reasons": ["a", "b"]}, r"\(2,\), \(\) is needed"),
-        ({"reasons": [["a"], ["b", "c"]]}, "reasons is no array"),
+        ({"reasons": [["a"], ["b", "c"]]}, "reasons is not an array"),
         ({"f": [[1], [1, 2]]}, "f is not an array of numbers"),
         ({"inputs": 3}, "counts and inputs take a dict, not"),
         ({"robot": "ur5"}, "takes the robot first; str was given"),

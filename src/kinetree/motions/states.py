@@ -171,7 +171,7 @@ def of_robots(name: str, value: Any, lead: tuple[int, ...]) -> Array:
     try:
         array = np.full(lead, None) if value is None else np.asarray(value)
     except ValueError as error:
-        raise ArgumentError(f"{name} is no array: {error}") from None
+        raise ArgumentError(f"{name} is not an array: {error}") from None
     if array.shape != lead:
         raise ArgumentError(f"{name} has shape {array.shape}, {lead} is needed")
     return array
