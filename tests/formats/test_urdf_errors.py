@@ -125,7 +125,6 @@ FURTHER = [  # second elements that say something else, and limits without room
     (PARENT, f'{PARENT}<parent link="base"/>'),
     ("  </link>\n", f'<inertial><mass value="7"/>{MOMENTS}</inertial></link>\n'),
     ('"-1" upper="1"', '"inf" upper="inf"'),
-    (PARENT, f'{PARENT}<mimic joint="elbow"/>'),
 ]
 
 
