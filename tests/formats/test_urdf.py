@@ -11,7 +11,7 @@ import pytest
 
 from kinetree import Inertia, JointLimits
 from kinetree.errors import FormatError, KinetreeError, ModelError
-from kinetree.formats import FormatWarning, NonPhysicalInertiaWarning, load_model, read_urdf
+from kinetree.formats import FormatWarning, NonPhysicalInertiaWarning, load_model, read_graph
 from kinetree.joints import Continuous, FreeFlyer, Mimic, Planar, Prismatic, Revolute
 
 INERTIAL = "<inertial><mass value='2'/><inertia ixx='3' ixy='0' ixz='0' iyy='4' iyz='0' izz='5'/></inertial>"
@@ -24,6 +24,10 @@ def arm(joint: str, kind: str = "revolute", link: str = INERTIAL, robot: str = "
         f"<robot name='arm'><link name='base'/><link name='tip'>{link}</link>"
         f"<joint name='j' type='{kind}'><parent link='base'/><child link='tip'/>{joint}</joint>{robot}</robot>"
     )
+
+
+def graph_of(text):
+    return read_graph(text, "follow", False, None)[0]
 
 
 def only_body(text, **options):
@@ -156,7 +160,7 @@ FIXED = "<link name='b'/><joint name='k' type='fixed'><parent link='base'/><chil
 
 
 def test_mimic_joints_follow_or_move_by_themselves():
-    mimic = read_urdf(MIMIC).joints[1].mimic
+    mimic = graph_of(MIMIC).joints[1].mimic
     assert (mimic.joint, mimic.multiplier, mimic.offset) == ("j", -2.0, 0.5)
     model = load_model(MIMIC)
     assert (model.joint_names, model.nb, model.nq, model.nv) == (("j",), 2, 1, 1)
@@ -187,7 +191,7 @@ def test_mimic_joints_that_can_follow_nothing(old, new, message):
 
 
 def test_mimic_defaults_and_fixed_joints_that_mimic():
-    plain = read_urdf(MIMIC.replace(" multiplier='-2' offset='0.5'", "")).joints[1].mimic
+    plain = graph_of(MIMIC.replace(" multiplier='-2' offset='0.5'", "")).joints[1].mimic
     assert (plain.multiplier, plain.offset) == (1.0, 0.0)
     fixed = MIMIC.replace("'prismatic'", "'fixed'")
     with pytest.warns(FormatWarning, match=r"^<string>: fixed joints do not move, .* <mimic> of these is dropped: k$"):
@@ -245,7 +249,7 @@ def test_inertias_that_no_body_has_are_told_once_and_used(changes, reason):
     assert [w.category for w in caught] == [NonPhysicalInertiaWarning]
     assert str(caught[0].message).endswith(reason)
     m, *_, ixx, ixy, iyy, ixz, iyz, izz = model.bodies[0].inertia
-    inertial = read_urdf(text).links[1].inertial
+    inertial = graph_of(text).links[1].inertial
     assert (m, (ixx, ixy, ixz, iyy, iyz, izz)) == (inertial.mass, inertial.moments)
 
 

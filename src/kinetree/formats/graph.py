@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol
 
 from kinetree.errors import FormatError, KinetreeError, ModelError, listed, shortened, unknown_name, warn_user
 from kinetree.formats.xml import IDENTITY, Element, Rows, Triple
@@ -14,7 +13,7 @@ from kinetree.model import GRAVITY, NO_LIMITS, JointLimits, JointSpring, Model, 
 from kinetree.model.body import NO_SPRING, WORLD
 from kinetree.model.checks import Pose as Placement
 from kinetree.model.checks import TooLargeError, check_inertias, inertia_defect, is_body
-from kinetree.model.tree import Edge, cycles, root_link
+from kinetree.model.tree import cycles, root_link
 from kinetree.spatial import GeneralRotation, Inertia, Mat3, Sym3, Transform
 
 
@@ -138,20 +137,23 @@ class KinematicGraph:
         joints = self.joints
         return self if mimic == "follow" else replace(self, joints=tuple(replace(j, mimic=None) for j in joints))
 
+    def without_loops(self) -> KinematicGraph:
+        """Return the graph without the joints of which the file says that they close a loop: each is a fault."""
+        for joint in self.joints:
+            if joint.closes:
+                joint.element.fault("closes a loop: kinetree.load_mechanism reads closed loops", "the loop stays open")
+        return replace(self, joints=tuple(joint for joint in self.joints if not joint.closes))
 
-class _Joint(Edge, Protocol):
-    @property
-    def element(self) -> Element: ...
 
-
-def tree_root(robot: Element, links: Iterable[GraphLink], joints: Iterable[_Joint]) -> str:
+def _root(graph: KinematicGraph) -> str:
     """Return the root link's name; raise a `FormatError` where links and joints are not one tree."""
 
-    def error(message: str, joint: _Joint | None = None, role: str = "") -> FormatError:
-        element = robot if joint is None else (role and joint.element.only(role)) or joint.element
+    def error(message: str, joint: GraphJoint | None = None, role: str = "") -> FormatError:
+        element = graph.element if joint is None else (role and joint.element.only(role)) or joint.element
         return element.error(message)
 
-    return root_link({link.name: link for link in links}, joints, error, lambda item: f" (line {item.element.line})")
+    links = {link.name: link for link in graph.links}
+    return root_link(links, graph.joints, error, lambda item: f" (line {item.element.line})")
 
 
 def model_of(
@@ -166,7 +168,7 @@ def model_of(
     A fixed joint mimics none, with a warning that names it. Inertias that no body can have are used as given, with one
     warning. `kinetree.load` documents the options.
     """
-    root = tree_root(graph.element, graph.links, graph.joints)
+    root = _root(graph)
     floats = graph.floating is True if floating_base is None else floating_base
     followers = [joint for joint in graph.joints if joint.mimic is not None]
     leaders = _leaders(graph, [joint for joint in followers if not joint.joint.rigid])
