@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import replace
 from typing import Final
 
 from kinetree.errors import shortened, unknown_name, warn_user
@@ -58,11 +57,11 @@ def joint_of(
     damping, friction = (
         _same(element, tag, [not_negative(d, tag) for d in dynamics]) for tag in ("damping", "friction")
     )
-    found = replace(found, damping=damping, friction=friction)
+    found = found._replace(damping=damping, friction=friction)
     limits, spring = [_limits(axis) for axis in axes], [_spring(d) for d in dynamics]
     if joint.nv == 1:
         at = limits[0] if kind != "continuous" else JointLimits(velocity=limits[0].velocity, effort=limits[0].effort)
-        return replace(found, limits=at, spring=spring[0], mimic=_mimic(axes[0]))
+        return found._replace(limits=at, spring=spring[0], mimic=_mimic(axes[0]))
     if any(s.stiffness for s in spring):
         element.fault(f"only joints with one degree of freedom have springs, not a {kind} joint", "it has none")
     if any(math.isfinite(bound) for limit in limits for bound in (limit.lower, limit.upper)):

@@ -8,7 +8,6 @@ SDFormat gives it. A model floats, unless it is `<static>`, or a joint has the p
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import Final
 
 from kinetree.errors import listed, shortened, unknown_name, warn_user
@@ -208,8 +207,8 @@ class _Reader:
 
         in_child = None if frames.coincide(child, frame) else frames.between(child, frame)
         joint = joint_of(element, name, (parent, child), (frames.between(parent, frame), in_child), turn)
-        mimic = joint.mimic and replace(joint.mimic, joint=scope + joint.mimic.joint)
-        joint = replace(joint, mimic=mimic, actuated=0.0 < joint.limits.effort < float("inf"))
+        mimic = joint.mimic and joint.mimic._replace(joint=scope + joint.mimic.joint)
+        joint = joint._replace(mimic=mimic, actuated=0.0 < joint.limits.effort < float("inf"))
         return joint.turned_around() if child == WORLD else joint  # whatever is written, the world carries the robot
 
     def _end(self, element: Element, scope: str, tag: str) -> str:

@@ -9,7 +9,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Final
 
 from kinetree.errors import shortened, unknown_name
@@ -109,4 +108,4 @@ def _of_gazebo(element: Element, poses: Mapping[str, Transform]) -> GraphJoint:
     joint = joint_of(element, name, (parent, carried), (without_rounding(X, poses[parent]), in_child), turn)
     if joint.spring.stiffness or joint.mimic:
         raise element.error("a joint that closes a loop has no coordinate, and so neither a spring nor a <mimic>")
-    return replace(joint, closes=True)
+    return joint._replace(closes=True)
