@@ -12,6 +12,7 @@ from kinetree.functions.model_inputs import ModelInput, check_inputs, with_input
 from kinetree.functions.parameters import Shapes
 from kinetree.functions.traced import user_function
 from kinetree.model import Model
+from kinetree.options import text
 from kinetree.runtime.function import Function
 
 P = ParamSpec("P")
@@ -169,23 +170,23 @@ def compile(
     """
     if not isinstance(getattr(robot, "model", None), Model):
         raise ArgumentError(f"compile takes a robot first (kinetree.load makes one); {robot!r} was given")
-    if isinstance(inputs, ModelInput):
-        raise ArgumentError(f"inputs takes a list: inputs=[{inputs!r}]")
-    for argument, shape in (shapes or {}).items():
-        lengths = (shape,) if isinstance(shape, int) else shape
-        if not (isinstance(lengths, tuple) and all(isinstance(n, int) and n > 0 for n in lengths)):
+    shapes, name = {} if shapes is None else shapes, None if name is None else text("name", name)
+    if not isinstance(shapes, Mapping):
+        raise ArgumentError(f"shapes takes a dict of shapes by the names of arguments: {{'s': ()}}; it is {shapes!r}")
+    for argument, shape in shapes.items():
+        lengths = shape if isinstance(shape, tuple) else (shape,)
+        if not all(isinstance(n, int) and not isinstance(n, bool) and n > 0 for n in lengths):
             raise ArgumentError(
                 f"shapes[{argument!r}] must be a length or a tuple of lengths, such as (7,) or (); it is {shape!r}"
             )
     if function is None:
         return functools.partial(compile, robot, shapes=shapes, inputs=inputs, name=name, fuse=fuse)
+    if not isinstance(inputs, Sequence) or not all(isinstance(x, ModelInput) for x in inputs):
+        raise ArgumentError(
+            "inputs takes a list of kt.gravity, kt.body_inertia(link), kt.payload(frame), kt.joint_damping, "
+            f"kt.joint_friction and kt.joint_armature, not {inputs!r}"
+        )
     inputs = tuple(inputs)
-    for given in inputs:
-        if not isinstance(given, ModelInput):
-            raise ArgumentError(
-                "inputs takes kt.gravity, kt.body_inertia(link), kt.payload(frame), kt.joint_damping, "
-                f"kt.joint_friction and kt.joint_armature, not {given!r}"
-            )
     check_inputs(robot.model, inputs)
     if isinstance(function, str):
         if function not in (table := table_of(robot.model)):
@@ -198,4 +199,4 @@ def compile(
     if not callable(function):
         raise ArgumentError(f"compile takes a function or the name of one of the robot's, not {function!r}")
     name = name or str(getattr(function, "__name__", "")) or "function"
-    return user_function(robot.model, function, dict(shapes or {}), inputs, name, fuse)
+    return user_function(robot.model, function, dict(shapes), inputs, name, fuse)

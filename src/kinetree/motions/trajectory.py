@@ -133,10 +133,13 @@ class Trajectory(Quantities, PicturesAndFiles):
         kept = {"t": times, "q": Q, "v": arrays["v"], "stopped_at": stops, "reasons": why.astype(object)}
         kept |= {f"_{name}": arrays[name] for name in RECORDED}
         seen = {name: None if value is None else read_only(value) for name, value in kept.items()}
-        if not isinstance(events, Sequence) or not isinstance(counts or {}, Mapping):
-            raise ArgumentError(f"events takes a list and counts a dict, not {events!r} and {counts!r}")
-        counted = {name: read_only(of_robots(f"counts[{name!r}]", x, lead)) for name, x in (counts or {}).items()}
-        own = {name: read_only(x) for name, x in (inputs or {}).items()}
+        counts, inputs = {} if counts is None else counts, {} if inputs is None else inputs
+        if not isinstance(events, Sequence) or not isinstance(counts, Mapping) or not isinstance(inputs, Mapping):
+            raise ArgumentError(
+                f"events takes a list, counts and inputs take a dict, not {events!r}, {counts!r} and {inputs!r}"
+            )
+        counted = {name: read_only(of_robots(f"counts[{name!r}]", x, lead)) for name, x in counts.items()}
+        own = {name: read_only(x) for name, x in inputs.items()}
         self.__dict__.update(seen, robot=robot, events=tuple(events), counts=counted, inputs=own, end=end)
 
     @classmethod
@@ -275,14 +278,14 @@ class Trajectory(Quantities, PicturesAndFiles):
         found = hermite(self.robot, ends, q, rates, np.minimum(flat, stop))
         return Sample(*(x.reshape(*self.batch_shape, *times.shape, x.shape[-1]) for x in found))
 
-    if not TYPE_CHECKING:  # of rooms above, imported at first use: type checkers read the stub of `PicturesAndFiles`
+    if not TYPE_CHECKING:  # imported at first use: type checkers read the stub of `PicturesAndFiles`
+        table = lazy_method("kinetree.motions.extremes", "table")
+        to_dict = lazy_method("kinetree.motions.extremes", "to_dict")
         plot = lazy_method("kinetree.drawing.motion", "plot", friendly_call_errors)
         plot_motion = lazy_method("kinetree.drawing.sticks", "plot_motion", friendly_call_errors)
         animate = lazy_method("kinetree.drawing.sticks", "animate", friendly_call_errors)
         save = lazy_method("kinetree.logs.saved", "save", friendly_call_errors)
-        load = lazy_method(
-            "kinetree.logs.saved", "load", friendly_call_errors
-        )  # of the class: Trajectory.load(path, robot)
+        load = lazy_method("kinetree.logs.saved", "load", friendly_call_errors)  # Trajectory.load(path, robot)
 
 
 class Robots(Sequence["Trajectory"]):

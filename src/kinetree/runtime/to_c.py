@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from kinetree.backends.c.names import c_name, parameter_names
 from kinetree.backends.c.source import CSource, generate
 from kinetree.errors import ArgumentError
+from kinetree.options import names_of, text
 from kinetree.runtime.batch import check_lanes
 from kinetree.runtime.spec import FunctionSpec, Variant, describe_shape
 
@@ -72,15 +73,14 @@ def to_c(
     >>> robot.jacobian.to_c(frame="panda_hand", dtype="float32").source.splitlines()[2]
     ' *   int jacobian(const float q[7], float J[42])'
     """
-    if isinstance(optional, str):
-        raise ArgumentError(f"{function.__name__}: optional is one string: write optional=[{optional!r}]")
-    variant = function._variant(dtype, tuple(optional), options)
+    variant = function._variant(dtype, names_of(f"{function.__name__}: optional", optional), options)
     spec = function.spec.of(variant.optional, variant.options)
     lanes = None if lanes is None else check_lanes(lanes)
     if lanes is not None and main:
         raise ArgumentError(f"{spec.name}: main=True is for one state at a time, lanes={lanes} for many: leave one out")
+    name = None if name is None else text(f"{spec.name}: name", name)
     free = c_name(name or spec.name, is_function=True)
-    if name is not None and (not isinstance(name, str) or free != name):
+    if name is not None and free != name:
         raise ArgumentError(f"{spec.name}: {name!r} cannot be the name of a function in C and C++, {free!r} can")
     program = function._kernels.checked(variant)
     return generate(
