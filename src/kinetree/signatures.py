@@ -62,14 +62,14 @@ def wrong_call(
     own = known[:1] in (["self"], ["_cls"], ["robot"], ["mech"])  # of a method
     count = len(known) - len(by_name)
     unknown = next((key for key in kwargs if key not in known), None)
-    for p in signature.parameters.values():
-        if unknown is None:
-            break
+    for p in signature.parameters.values() if unknown is not None else ():
         for kind in (
             kind for kind, of in VALUES.items() if unknown in of and re.search(rf"\b{kind}\b", f"{p.annotation}")
         ):
-            others = "".join(f", or {here}=…" for here in here_called(unknown, known) if "=" not in here)
-            return CallError(f"{name} has no argument {unknown!r}: write {p.name}=kinetree.{kind}({unknown}=…){others}")
+            value = f"kinetree.{kind}({unknown}=…)"
+            value = f"[{value}]" if f"Sequence[{kind}" in f"{p.annotation}" else value
+            others = "".join(f", or {here}{'=…' * ('=' not in here)}" for here in here_called(unknown, known))
+            return CallError(f"{name} has no argument {unknown!r}: write {p.name}={value}{others}")
     if unknown is not None:
         return CallError(f"{name} has {unknown_name('argument', unknown, known[own:])}")
     if count < len(args) <= len(known):

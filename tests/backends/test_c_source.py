@@ -206,8 +206,10 @@ def test_where_files_go(tmp_path: Path) -> None:
     assert code.save(tmp_path / "other.c") == tmp_path / "other.c"
     assert (tmp_path / "other.c").read_text(encoding="utf-8") == code.source
     assert (tmp_path / "other.h").read_text(encoding="utf-8") == code.header
-    with pytest.raises(OSError, match="missing"):
-        code.save(tmp_path / "missing")
+    for missing in (tmp_path / "src", tmp_path / "src" / "a.c"):
+        with pytest.raises(ArgumentError, match=r"there is no folder '.*src' to save in"):
+            code.save(missing)
+    assert len(repr(code)) < 200
 
 
 test_errors_say_what_to_do = told(
@@ -220,6 +222,7 @@ test_errors_say_what_to_do = told(
     ({"optional": ["f_ext"]}, "gravity_forces has no argument 'f_ext'"),
     ({"optional": "f_ext"}, "optional takes a list of names: \\['f_ext'\\]"),
     ({"frame": "hand"}, "gravity_forces has no argument 'frame'"),
+    ({"q": 0.0}, "gravity_forces: to_c fixes options, and 'q' is an argument: the function in C takes it"),
     ({"lanes": 3}, "lanes"),
     ({"lanes": 4, "main": True}, "main=True is for one state at a time, lanes=4 for many: leave one out"),
     of=lambda arguments: PANDA.gravity_forces.to_c(**arguments),

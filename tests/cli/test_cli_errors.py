@@ -32,7 +32,7 @@ ERRORS: dict[str, list[tuple[str, int, str]]] = {
         ("mass_matrix --name int", 1, "mass_matrix: 'int' cannot be the name of a function in C and C++"),
         ("mass_matrix --lanes 3", 1, "lanes is 3, it must be one of 1, 2, 4, 8, 16"),
         ("mass_matrix --lanes 0", 2, "--lanes: '0' is not an integer ≥ 1"),
-        ("mass_matrix -o no/where.c", 1, "no/where.c: No such file or directory"),
+        ("mass_matrix -o no/where.c", 1, "there is no folder 'no' to save in: make it first"),
         ("mass_matrix --dtype float16", 2, "invalid choice: 'float16'"),
         ("gravity_forces --json -o -", 1, ""),
     ],

@@ -245,6 +245,7 @@ SPELT += [
         ("child", "link", "lnik"),
     )
 ]
+SPELT += [("<dynamics ", '<dynamics spring_stiffness="10" ', "URDF has no springs; with_joint_physics")]
 
 
 @pytest.mark.parametrize(("right", "wrong", "message"), SPELT)

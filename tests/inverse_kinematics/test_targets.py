@@ -45,6 +45,9 @@ test_what_is_refused = told(
     (solved(TWO[:, :3, :3]), r"target has shape \(2, 3, 3\).* Write FrameTarget\(R, position=0\)"),
     (solved({"tool0": np.eye(3)}, None), r"target\['tool0'\] has shape \(3, 3\)"),
     (solved(FrameTarget(np.eye(3))), r"target.pose has shape \(3, 3\)"),
+    (solved(FrameTarget([0.4, 0.0, 0.5])), "target.pose has shape .3,., of points: give orientation=0 for a point"),
+    (solved({"tool0": (POSE, 1)}, None), "weights are given as FrameTarget"),
+    (lambda: FrameTarget(POSE, weight=2), "FrameTarget has no argument 'weight'"),  # type: ignore[call-arg]
     (solved(FrameTarget(2 * np.eye(3), position=0)), "target.pose is not a pose"),
     (solved(FrameTarget(POSE, position=[1, 1])), "target.position is .* or 3 of these"),
     (solved(LookAt([1.0, np.nan, 0.0])), "target.point holds"),

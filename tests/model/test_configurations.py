@@ -21,6 +21,8 @@ robot = plain.with_configuration("up", UP).with_configuration("flat", FLAT)
 def test_they_are_read_by_name() -> None:
     assert list(robot.configurations) == ["up", "flat"]
     assert robot.configuration("up").tolist() == UP.tolist()
+    target = robot.frame_placement(UP, frame=robot.frame_names[-1])
+    assert (robot.inverse_kinematics(target, robot.frame_names[-1], q0="up").q == UP).all()
     assert robot.with_configuration("up", FLAT).configuration("up").tolist() == FLAT.tolist()
     assert not plain.configurations
     given = UP.copy()

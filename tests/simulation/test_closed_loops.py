@@ -8,7 +8,7 @@ import pytest
 import kinetree as kt
 from helpers.mechanisms import bricard, four_bar, n_four_bar
 from kinetree import ContactInputs as Given
-from kinetree.errors import ArgumentError, KinetreeError
+from kinetree.errors import ArgumentError, KinetreeError, SimulationWarning
 
 LINKAGE, Q = four_bar()
 TREE = LINKAGE.tree
@@ -119,6 +119,16 @@ def test_small_errors_are_taken_away_and_large_ones_refused() -> None:
     with pytest.raises(ArgumentError, match=r"'loop_coupler_tip_rocker_tip' open by 0\.\d+ .* of state 1: give"):
         LINKAGE.simulate([Q, Q + 0.1], steps=3)
     assert LINKAGE.simulate([Q, Q + 0.1], steps=3, contacts=Given(active=[[1.0], [0.0]])).q.shape == (2, 4, 3)
+
+
+def test_velocities_that_open_a_loop_are_warned_of(recwarn: pytest.WarningsRecorder) -> None:
+    fits = LINKAGE.complete_velocity(Q, [1.0])
+    bound = LINKAGE.simulation([Q, Q], [fits, fits], steps=3)
+    bound(bound([Q, Q], [fits, 2.0 * fits]))
+    LINKAGE.simulate(Q, [1.0, 0.0, 0.0], steps=3, contacts=Given(active=[0.0]))
+    assert not recwarn.list
+    with pytest.warns(SimulationWarning, match=r"v of state 1 that opens 'loop_c.*' by .*complete_velocity\(q, v"):
+        LINKAGE.simulate([Q, Q], [fits, [1.0, 0.0, 0.0]], steps=3)
 
 
 def test_what_makes_no_sense() -> None:

@@ -87,6 +87,14 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     # controllers
     ({"controller": "hold"}, "controller takes a compiled function, a function of"),
     ({"controller": hold}, r"the controller has arguments without a value: kp; give inputs=\{'kp'"),
+    (
+        {"controller": compiled(lambda q, v, tau: {"tau": tau + 1.0})},
+        "'tau' is the joint forces that .* returns: call the state tau_before",
+    ),
+    (
+        {"inputs": {kt.payload("lower"): 2.0}},
+        r"inputs\['payload_lower'\] has shape \(\), .*: m, m c and I .* or kt.Iner",
+    ),
     ({"controller": hold, "inputs": {"k": 1.0}}, "no argument 'k', did you mean 'kp'"),
     ({"controller": hold, "inputs": {"kp": [1.0, 2.0]}}, r"inputs\['kp'\]: 2, duration: 100"),
     ({"controller": hold, "inputs": {"kp": np.nan}}, r"inputs\['kp'\] holds a number that is not finite"),
@@ -207,6 +215,8 @@ def test_a_value_checks_itself(make: Callable[[], object], message: str) -> None
         ("tolerance", "; here it is 'contacts=kt.ContactInputs(solver=kt.ContactSolver(tolerance=…))'"),
         ("drift", "; here it is 'contacts=kt.ContactInputs(row_motion=…)'"),
         ("limits", "; here it is 'joints'"),
+        ("friction", ': write contacts=kinetree.ContactInputs(friction=…), or joints="friction"'),
+        ("stop", ": write events=[kinetree.Event(stop=…)]"),
         ("t0", "; here it is 'q=kt.State(t,q,v)'"),
     ],
 )

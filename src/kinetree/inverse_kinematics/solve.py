@@ -59,7 +59,7 @@ def inverse_kinematics(
     target: Target | Mapping[str, Target],
     frame: str | None = None,
     *,
-    q0: ArrayLike | None = None,
+    q0: ArrayLike | str | None = None,
     position_tolerance: float = 1e-9,
     orientation_tolerance: float = 1e-9,
     max_iterations: int = 100,
@@ -82,8 +82,8 @@ def inverse_kinematics(
         each of which is solved as it would be alone.
     frame : str, optional
         The frame for a target that is not in a dict.
-    q0 : (..., nq) array, optional
-        Where to start, brought within the limits (but for fixed joints); neutral if not given.
+    q0 : (..., nq) array or str, optional
+        Where to start, or the name of one, brought within the limits (but for fixed joints); neutral if not given.
     position_tolerance, orientation_tolerance : float
         Largest errors of a solution (m, rad), and of the loops of a mechanism.
     max_iterations : int
@@ -194,13 +194,13 @@ def _seed(seed: Seed) -> float:
     return float(seed % SEEDS)
 
 
-def _start(robot: Robot | Mechanism, q0: ArrayLike | None) -> Array:
+def _start(robot: Robot | Mechanism, q0: ArrayLike | str | None) -> Array:
     """Return q0 (..., nq), or neutral if it is None."""
     tree = robot if isinstance(robot, Robot) else robot.tree
     if q0 is None:
         return remembered(tree, Robot.neutral)
     model = robot.model
-    start = finite("q0", q0, model.nq)
+    start = finite("q0", tree.configuration(q0) if isinstance(q0, str) else q0, model.nq)
     if model.nq != model.nv:
         with np.errstate(all="ignore"):
             unit = tree.integrate(start, np.zeros(model.nv))

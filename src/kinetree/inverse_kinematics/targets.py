@@ -19,6 +19,7 @@ from kinetree.model import Model
 from kinetree.runtime.function import Function
 from kinetree.runtime.spec import FunctionSpec
 from kinetree.scalars.functions import select, select_less
+from kinetree.signatures import friendly_call_errors
 from kinetree.spatial.vector import Vec3
 from kinetree.validation import Array, check_finite, check_poses, is_rotation, real_array
 
@@ -27,6 +28,7 @@ class FrameGoal:
     """What is wanted of one frame: a `FrameTarget` or a `LookAt`."""
 
 
+@friendly_call_errors
 @dataclass(frozen=True, eq=False)
 class FrameTarget(FrameGoal):
     """Where a frame is wanted, and how much the parts of its pose count.
@@ -53,6 +55,7 @@ class FrameTarget(FrameGoal):
     orientation: float | ArrayLike = 1.0
 
 
+@friendly_call_errors
 @dataclass(frozen=True, eq=False)
 class LookAt(FrameGoal):
     """A point that an axis of a frame is to point at; how it turns about this axis is free.
@@ -89,6 +92,8 @@ SQUARE = (
 )
 
 SHAPE = "{what} has shape {shape}: poses are (..., 4, 4), points (..., 3)"
+
+POINT = "{what} has shape {shape}, of points: give orientation=0 for a point, FrameTarget(point, orientation=0)"
 
 
 class Wanted(NamedTuple):
@@ -157,7 +162,10 @@ def _placed(target: ArrayLike | FrameTarget, frame: str, what: str) -> Wanted | 
         pose: Any = target
         target = FrameTarget(pose, position=0.0 if is_rotation(pose) else 1.0)
     if not isinstance(target, FrameTarget):
-        array = real_array(what, target)
+        try:
+            array = real_array(what, target)
+        except ArgumentError as error:
+            raise ArgumentError(f"{error}; weights are given as FrameTarget(pose, position=…, orientation=…)") from None
         if array.shape[-1:] == (3,) and array.shape[-2:] != (3, 3):
             return Wanted(Goal(frame, "position"), finite(what, array, 3), None)
         return Wanted(Goal(frame, "pose"), _poses(what, array), None)
@@ -206,7 +214,7 @@ def finite(what: str, value: ArrayLike, *shape: int) -> Array:
 
 def _poses(what: str, array: Array) -> Array:
     if array.shape[-2:] != (4, 4):
-        text = SQUARE if array.shape[-2:] == (3, 3) else SHAPE
+        text = SQUARE if array.shape[-2:] == (3, 3) else POINT if array.shape[-1:] == (3,) else SHAPE
         raise ArgumentError(text.format(what=what, shape=array.shape))
     valid = _is_pose()(array)
     if not (valid if array.ndim == 2 else valid.all()):

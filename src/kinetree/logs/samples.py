@@ -76,6 +76,9 @@ class Samples(NamedTuple):
     cutoff: Any = None
     held: Any = None
 
+    def __repr__(self) -> str:
+        return f"<Samples: {len(self.q)} of {', '.join(k for k, x in self._asdict().items() if x is not None)}>"
+
 
 def measured(tau: Array) -> Array:
     """Return forces with zeros where an entry of v has none that were measured."""

@@ -33,7 +33,7 @@ class AlgorithmAttributes:
         if name.startswith("_") or name not in table_of(self.model):
             if hasattr(type(self), name) or name.startswith("_"):
                 return object.__getattribute__(self, name)  # type: ignore[no-any-return]  # its own error, not ours
-            raise AttributeError(self._unknown(name))
+            raise AttributeError(self._unknown(name), name=name, obj=None)  # Python adds no advice of its own
         with importing:
             from kinetree.functions.of_robot import robot_function
 

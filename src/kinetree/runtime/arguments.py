@@ -55,6 +55,8 @@ def _bound(spec: FunctionSpec, args: tuple[object, ...], kwargs: Mapping[str, ob
     if spec.is_plain and len(args) == len(required) and (not kwargs or kwargs.keys() == {"out"}):
         return Call(args, (), spec.default_options or (), kwargs.get("out"))  # fast path
     given = _by_name(spec, args, kwargs)
+    if isinstance(out := given.get("out"), str):
+        raise ArgumentError(f"{spec.name}: {out!r} is given without the name of its argument: call it as {spec.usage}")
     constants = [o.name for o in spec.open_options if o.required and isinstance(o, Constant)]
     missing = [name for name in (*(port.name for port in required), *constants) if name not in given]
     if missing:

@@ -73,6 +73,11 @@ def to_c(
     >>> robot.jacobian.to_c(frame="panda_hand", dtype="float32").source.splitlines()[2]
     ' *   int jacobian(const float q[7], float J[42])'
     """
+    for given in options:
+        if any(port.name == function.spec.spelled(given) for port in function.spec.inputs):
+            raise ArgumentError(
+                f"{function.__name__}: to_c fixes options, and {given!r} is an argument: the function in C takes it"
+            )
     variant = function._variant(dtype, names_of(f"{function.__name__}: optional", optional), options)
     spec = function.spec.of(variant.optional, variant.options)
     lanes = None if lanes is None else check_lanes(lanes)

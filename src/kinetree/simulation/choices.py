@@ -39,13 +39,14 @@ def chosen(kind: Callable[[Any], T], given: Any) -> T:
 class Forces:
     """Joint forces and wrenches that act on a simulated robot: `simulate` with ``forces=…``.
 
-    With one axis more than q and v have, they change from step to step, and say how many steps there are.
+    With one axis more than q and v have, they change from step to step, and say how many steps there are. A push at a
+    frame's origin along the world's axes is a controller's: ``J.T @ push`` with its Jacobian, ``reference="aligned"``.
 
     Examples
     --------
     >>> import numpy as np, kinetree as kt
     >>> robot = kt.load("panda")
-    >>> push = kt.Forces(f_ext={"panda_hand": [0, 0, 0, 0, 20.0, 0]}, frame="world")
+    >>> push = kt.Forces(f_ext={"panda_hand": [0, 0, 0, 0, 20.0, 0]})  # 20 N along the hand's y
     >>> robot.simulate([0, -0.3, 0, -2.2, 0, 2, 0.8], duration=0.1, forces=push)
     <Trajectory of 'panda': 101 samples from 0 to 0.1 s>
     """
@@ -299,6 +300,10 @@ class Law(NamedTuple):
             raise ArgumentError(
                 f"the controller {spec.name!r} returns an array of shape {shape}; this robot takes joint forces of "
                 f"shape ({model.nv},)"
+            )
+        if torque in inputs:
+            raise ArgumentError(
+                f"controller: {torque!r} is the joint forces that {spec.name} returns: call the state {torque}_before"
             )
         for name, shape in outputs.items():
             if name not in inputs or name in GIVEN:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from kinetree.errors import ArgumentError, LimitWarning, warn_user
+from kinetree.errors import ArgumentError, LimitWarning, SimulationWarning, warn_user
 from kinetree.graph import Port
 from kinetree.lazy import cached_property
 from kinetree.motions.states import End, read_only
@@ -157,15 +157,25 @@ class Planned:
             d, d_dot, d_ddot = first["row_motion"].reshape(-1, 3, mech.nrows).swapaxes(0, 1)
             since = self.times.of(0) - first["since"]
             error = error - (d + since * (d_dot + 0.5 * since * d_ddot))
+        v, speed = self.arrays["v"], np.zeros_like(error)
+        if self.before is None and "row_motion" not in first and np.count_nonzero(v):
+            speed = np.einsum("nij,nj->ni", mech.constraint_jacobian(q), v)
         if "active" in first:
-            error = error * (first["active"][:, list(mech.model.constraint_of_row)] != 0.0)
+            acts = first["active"][:, list(mech.model.constraint_of_row)] != 0.0
+            error, speed = error * acts, speed * acts
         for label, rows in self.loops:
-            worst = abs(error[:, rows]).max(axis=1, initial=0.0)
+            worst, unfit = (abs(x[:, rows]).max(axis=1, initial=0.0) for x in (error, speed))
+            state = f" of state {np.argmax(worst if worst.max() > OPEN else unfit)}" if len(q) > 1 else ""
             if worst.max() > OPEN:
-                state = f" of state {np.argmax(worst)}" if len(q) > 1 else ""
                 raise ArgumentError(
-                    f"the simulation begins with {label!r} open by {worst.max():.3g} (m or rad) at q{state}: "
-                    "give a configuration in which the constraints hold, or active = 0 for those that do not act"
+                    f"the simulation begins with {label!r} open by {worst.max():.3g} (m or rad) at q{state}: give one "
+                    "that closes it, as mech.assemble(q, fixed=[…]) finds, or active = 0 for those that do not act"
+                )
+            if (unfit > 1e-6 * abs(v).max(axis=1)).any():
+                warn_user(
+                    f"the simulation begins with v{state} that opens {label!r} by {unfit.max():.3g} (m/s or rad/s), "
+                    "which the first step changes: mech.complete_velocity(q, v[…, mech.independent]) is one that fits",
+                    SimulationWarning,
                 )
 
     def called(

@@ -40,7 +40,6 @@ LINEAR = ("tau", "f_ext")
 SETTING = "integrator_"
 """With which the step's names of numbers for the integrator begin."""
 
-
 _REMEMBERED = 16
 """Compiled simulations that a robot keeps."""
 

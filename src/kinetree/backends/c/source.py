@@ -16,6 +16,7 @@ from kinetree.backends.c.program import REGION_OPERATIONS, emit_program
 from kinetree.backends.c.routines import legal_operations, with_routines
 from kinetree.backends.c.spelling import helper_definitions
 from kinetree.backends.c.templates import filled
+from kinetree.errors import ArgumentError
 from kinetree.graph import Port, Program
 
 BYTES = {"float64": 8, "float32": 4}
@@ -43,6 +44,9 @@ class CSource:
     header: str
     scratch: int
 
+    def __repr__(self) -> str:
+        return f"<CSource {self.prototype} {len(self.source.splitlines())} lines>"
+
     def save(self, path: str | os.PathLike[str] = ".") -> Path:
         """Write the source and the header, and return the path of the source.
 
@@ -54,10 +58,15 @@ class CSource:
 
         Raises
         ------
+        ArgumentError
+            If there is no such directory.
         OSError
             If a file cannot be written.
         """
         place = Path(path)
+        folder = place.parent if place.suffix == ".c" else place
+        if not folder.is_dir():
+            raise ArgumentError(f"there is no folder {str(folder)!r} to save in: make it first")
         source = place if place.suffix == ".c" and not place.is_dir() else place / f"{self.name}.c"
         source.write_text(self.source, encoding="utf-8")
         source.with_suffix(".h").write_text(self.header, encoding="utf-8")

@@ -213,6 +213,9 @@ def _joint(element: Element, driven: Collection[str] | None, free: list[str]) ->
     if kind not in JOINTS:
         raise element.error(f"joint type: {unknown_name('type', kind, JOINTS)}")
     dynamics = None if kind == "fixed" else part(element, "dynamics")
+    if dynamics and number(dynamics, "spring_stiffness", 0.0):
+        advice = f"with_joint_physics(stiffness={{{name!r}: …}}, rest_position=…) gives the joint one"
+        dynamics.fault(f"spring_stiffness: URDF has no springs; {advice}", "it is not read")
     parent, other = (required(child(element, tag), "link") for tag in ("parent", "child"))
     at = origin_of(element).transform
     axis = axis_of(element) if kind in (*WITH_AXIS, "planar") else (1.0, 0.0, 0.0)
