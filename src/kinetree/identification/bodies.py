@@ -213,7 +213,7 @@ class Bodies:
     >>> robot = kt.load("ur5")
     >>> q, v, a = robot.random_state(seed=0, size=200)
     >>> log = q, v, a, robot.inverse_dynamics(q, v, a)
-    >>> fit = robot.identify(log, [], bodies=Bodies(spread=0.2))
+    >>> fit = robot.identify(log, [], bodies=kt.identification.Bodies(spread=0.2))
     >>> bool(fit.gap < 1e-8)
     True
     """

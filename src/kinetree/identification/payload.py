@@ -66,7 +66,7 @@ def holding(robot: Robot, log: Any, frame: str, inertia: Inertia | float) -> Sam
     >>> box = kt.Inertia.from_com(2.0, [0, 0, 0.1], [[0.01, 0, 0], [0, 0.01, 0], [0, 0, 0.01]])
     >>> q, v, a = robot.random_state(seed=0, size=100)
     >>> tau = robot.attach(box, "ee_link").inverse_dynamics(q, v, a)
-    >>> log = holding(robot, (q, v, a, tau), "ee_link", box)
+    >>> log = kt.identification.holding(robot, (q, v, a, tau), "ee_link", box)
     >>> bool(abs(tau - robot.inverse_dynamics(q, v, a) - log.load).max() < 1e-9)
     True
     """

@@ -114,6 +114,7 @@ def validate(
     Parameters
     ----------
     fit : Fit
+        The estimate. As a method, ``fit.validate(log)``, it is the fit itself and is not given.
     log
         As in `Robot.identify`; samples in the order of time.
     filter : Filter, optional
@@ -146,7 +147,7 @@ def validate(
     ...     q, v, a = robot.random_state(seed, 400)
     ...     return q, v, a, robot.inverse_dynamics(q, v, a) + rng.normal(size=(400, 6))
     >>> fit = robot.identify(recorded(0), [])
-    >>> found = validate(fit, recorded(1))
+    >>> found = fit.validate(recorded(1))
     >>> bool(abs(found.rms - 1.0).max() < 0.15), bool(found.white.all())
     (True, True)
     """
@@ -231,7 +232,7 @@ def cross_validate(
     >>> def recorded(seed):
     ...     q, v, a = robot.random_state(seed, 100)
     ...     return q, v, a, robot.inverse_dynamics(q, v, a)
-    >>> found = cross_validate(robot, [recorded(0), recorded(1)], [])
+    >>> found = kt.identification.cross_validate(robot, [recorded(0), recorded(1)], [])
     >>> [float(one.relative.max().round(6)) for one in found]
     [0.0, 0.0]
     """

@@ -236,6 +236,7 @@ def read_log(
     >>> import tempfile
     >>> import numpy as np
     >>> import kinetree as kt
+    >>> from kinetree.identification import read_log
     >>> robot = kt.load("ur5")
     >>> t = np.linspace(0, 4, 1001)
     >>> q = np.sin(np.outer(t, [1.0, 1.3, 1.7, 2.1, 2.3, 2.9]))

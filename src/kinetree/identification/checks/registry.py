@@ -290,9 +290,9 @@ def diagnose(
     >>> robot = kt.load("ur5")
     >>> q, v, a = robot.random_state(seed=0, size=200)
     >>> tau = robot.inverse_dynamics(q, v, a)
-    >>> diagnose(robot, (q, v, a, tau))
+    >>> kt.identification.diagnose(robot, (q, v, a, tau))
     ()
-    >>> (found,) = diagnose(robot, (q, v, a, tau * [1, -1, 1, 1, 1, 1]))
+    >>> (found,) = kt.identification.diagnose(robot, (q, v, a, tau * [1, -1, 1, 1, 1, 1]))
     >>> found.name, found.severity, found.joints
     ('force_sign', 'error', ('shoulder_lift_joint',))
     """

@@ -36,7 +36,7 @@ class Generalised:
     >>> robot = kt.load("ur5")
     >>> q, v, a = robot.random_state(seed=0, size=200)
     >>> log = q, v, a, robot.inverse_dynamics(q, v, a)
-    >>> fit = robot.identify(log, [], by=Generalised())
+    >>> fit = robot.identify(log, [], by=kt.identification.Generalised())
     >>> bool(abs(fit.values - fit.base.of()).max() < 1e-9)
     True
     """

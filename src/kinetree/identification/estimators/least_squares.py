@@ -43,7 +43,7 @@ class LeastSquares:
     >>> robot = kt.load("ur5")
     >>> q, v, a = robot.random_state(seed=0, size=200)
     >>> log = q, v, a, robot.inverse_dynamics(q, v, a)
-    >>> fit = robot.identify(log, [], by=LeastSquares(weights=None))
+    >>> fit = robot.identify(log, [], by=kt.identification.LeastSquares(weights=None))
     >>> bool(abs(fit.values - fit.base.of()).max() < 1e-9)
     True
     """

@@ -80,7 +80,7 @@ class OutputError:
     ...         poor.neutral(), duration=1.0, dt=2e-3, controller=pd, inputs=numbers, record="q v a tau"
     ...     )
     >>> recorded = simulate(real)
-    >>> fit = poor.identify(recorded, ["damping"], by=OutputError(simulate))
+    >>> fit = poor.identify(recorded, ["damping"], by=kt.identification.OutputError(simulate))
     >>> bool(np.abs(fit.values - fit.base.of(real)).max() < 1e-3)
     True
     """

@@ -58,7 +58,7 @@ class Robust:
     >>> q, v, a = robot.random_state(seed=0, size=200)
     >>> tau = robot.inverse_dynamics(q, v, a)
     >>> tau[::20] += 100.0
-    >>> fit = robot.identify((q, v, a, tau), [], by=Robust("cauchy"))
+    >>> fit = robot.identify((q, v, a, tau), [], by=kt.identification.Robust("cauchy"))
     >>> bool(abs(fit.values - fit.base.of()).max() < 1e-3)
     True
     """
