@@ -41,8 +41,7 @@ class Solution(NamedTuple):
         Whether all errors that count are within the tolerances, and those of a
         mechanism's loops.
     position_error, orientation_error : (...) array
-        Largest distance and angle of a frame from the position and the orientation wanted (m, rad). What has no target,
-        or a weight of 0, does not count.
+        Largest distance and angle of a frame from its target (m, rad); what has a weight of 0 does not count.
     iterations, attempts : (...) array of int
         Steps computed, over all starts, and how many starts there were.
     """

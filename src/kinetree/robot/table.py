@@ -29,7 +29,7 @@ def print_robot(out: Console, robot: BaseRobot) -> None:
     out.print(headline(robot))
     if model.bodies:
         out.print(joint_table(model, out.width))
-        out.print("[dim]rad, m, s, N·m, N, kg; a joint hangs on the one above it in its branch[/]")
+        out.print("[dim]rad, m, s, N·m, N, kg; a joint's parent is the one above in its branch[/]")
     for line in (*frame_lines(model), *missing_limits(model)):
         out.print(line)
 

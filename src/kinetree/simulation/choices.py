@@ -117,9 +117,9 @@ def _memory(name: str, given: Any) -> Any:
 class Record(Kept):
     """What a simulation keeps, how often, and in whose memory: `simulate` with ``record=…``.
 
-    Row k of each array is of the time ``t[k]``. "tau" are the joint forces at the beginning of the step that starts there:
-    those that a sampled controller, or ``forces=``, holds from then on. No step starts at the end, so there they are the
-    ones that were held last; a law in continuous time is evaluated there too. "a" goes with q, v and tau of the same row.
+    Row k of each array is of the time ``t[k]``. Its "tau" are the joint forces with which the step from there begins,
+    and its "a" goes with them. No step begins at the end: forces that are held during steps are those of the last step
+    there; a law in continuous time is evaluated once more.
 
     Examples
     --------
