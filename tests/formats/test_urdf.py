@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from operator import attrgetter
 
@@ -63,16 +62,6 @@ def test_what_a_file_says_of_a_body(text, what, value):
     found = attrgetter(what)(only_body(text))
     assert found == value
     assert type(found) is type(value)
-
-
-@pytest.mark.parametrize("limit", ["", "<limit effort='3' velocity='4'/>"])
-@pytest.mark.parametrize("kind", ["revolute", "prismatic"])
-def test_missing_limits_are_told_and_taken_as_none(kind, limit):
-    with pytest.warns(FormatWarning, match=r"no position limits are given for j; taken as unlimited") as caught:
-        limits = only_body(arm(limit, kind)).limits
-    assert (limits.lower, limits.upper) == (-math.inf, math.inf)
-    assert len(caught) == 1
-    assert caught[0].filename == __file__
 
 
 @pytest.mark.parametrize(("lower", "upper", "degrees"), [(-90, 90, True), (0, 6, False), (-12.57, 12.57, False)])
