@@ -66,6 +66,7 @@ class Recording:
         self.notes: tuple[str, ...] = ()
         self._whole: Samples | None = None
         self._sensors, self._rows = sensors, rows
+        self._show: Callable[[float], object] | None = None
 
     def __getattr__(self, name: str) -> Any:
         if name == "samples":
@@ -76,31 +77,31 @@ class Recording:
 
     def __iter__(self) -> Iterator[Samples]:
         """Yield its blocks, of so many samples as were asked for."""
-        return self._read(self._rows) if self._whole is None else iter((self._whole,))
+        if self._whole is not None:
+            yield self._whole
+            return
+        robot, sensors = self.robot, self._sensors
+        missing: Any = "left out" if sensors.skip_missing else "refused"
+        quantities = WRENCHES if sensors.called else LOG
+        with open_columns(Path(self.name), Coordinates.of(robot, sensors.called), quantities, robot, sensors) as file:
+            file.notes += [*file.layout.unused, *file.layout.notes]
+            for arrays in file.blocks(self._rows, missing=missing, remedy=REMEDY, in_time=True, show=self._show):
+                self.progress = file.progress
+                yield at_joints(robot, sensors, self.name, arrays)
+            without_forces = file.layout.groups.keys().isdisjoint(FORCES)
+            self.notes = (*file.notes, *["no joint forces: only the equations of the base tell"] * without_forces)
 
     def whole(self, show: Callable[[float], object] | None = None) -> Recording:
         """Return it as a whole; what shows is told which part of the file has been read."""
         log = copy(self)
-        (log._whole,) = log._read(None, show)
+        log._rows, log._show = None, show
+        (log._whole,) = log
         log.progress = 1.0
         log.__dict__.update({name: getattr(log._whole, name) for name in FIELDS})
         if log.t is not None and (holes := [k for k, _ in stretches(log.t)[1:]]):
             listed = some([f"{log.t[k - 1]:g} s to {log.t[k]:g} s" for k in holes], 3)
             log.notes += (f"gaps in time, across which nothing is fitted: {listed}",)
         return log
-
-    def _read(self, rows: int | None, show: Callable[[float], object] | None = None) -> Iterator[Samples]:
-        """Yield the samples of the file, so many at a time, or all in one."""
-        robot, sensors = self.robot, self._sensors
-        missing: Any = "left out" if sensors.skip_missing else "refused"
-        quantities = WRENCHES if sensors.called else LOG
-        with open_columns(Path(self.name), Coordinates.of(robot, sensors.called), quantities, robot, sensors) as file:
-            file.notes += [*file.layout.unused, *file.layout.notes]
-            for arrays in file.blocks(rows, missing=missing, remedy=REMEDY, in_time=True, show=show):
-                self.progress = file.progress
-                yield at_joints(robot, sensors, self.name, arrays)
-            without_forces = file.layout.groups.keys().isdisjoint(FORCES)
-            self.notes = (*file.notes, *["no joint forces: only the equations of the base tell"] * without_forces)
 
     @friendly_call_errors
     def filtered(self, filter: Filter | None = None, *, check: bool = True) -> Any:

@@ -123,8 +123,9 @@ class Table(ABC):
         groups = self.layout.groups
         ends = np.cumsum([len(own) for own in groups.values()])[:-1]
         for matrix in regrouped(self._kept(missing, remedy, in_time, show or (lambda _: None)), rows):
-            arrays = zip(groups, map(np.ascontiguousarray, np.split(matrix, ends, axis=1)), strict=True)
-            yield {x: array[:, 0] if x == "t" else array for x, array in arrays}
+            parts = [np.ascontiguousarray(part) for part in np.split(matrix, ends, axis=1)]
+            del matrix  # a whole file is large
+            yield {x: part[:, 0] if x == "t" else part for x, part in zip(groups, parts, strict=True)}
 
     def _kept(self, missing: str, remedy: str, in_time: bool, show: Callable[[float], object]) -> Iterator[Array]:
         """Yield the rows of the columns that are used, but for those that are left out: see `blocks`."""
@@ -202,9 +203,8 @@ def regrouped(matrices: Iterable[Array], rows: int | None) -> Iterator[Array]:
             yield from (whole[k : k + rows] for k in range(0, len(whole) - count, rows))
             held = [whole[len(whole) - count :]] * bool(count)
     if count:
-        whole = held[0] if len(held) == 1 else np.concatenate(held)
-        held.clear()
-        yield whole
+        held[:] = [held[0] if len(held) == 1 else np.concatenate(held)]
+        yield held.pop()
 
 
 def in_blocks(arrays: Mapping[str, Array]) -> Iterator[dict[str, Array]]:
