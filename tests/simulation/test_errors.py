@@ -155,7 +155,7 @@ WRONG += [
 @pytest.mark.parametrize(("given", "message"), WRONG)
 def test_the_error_says_what_was_given_and_what_is_needed(given, message, monkeypatch):
     if not callable(given.get("controller")) or isinstance(given["controller"], type(hold)):
-        monkeypatch.setattr("kinetree.simulation.rollout.Rollout.run", None)  # nothing moves
+        monkeypatch.setattr("kinetree.simulation.run.Rollout.run", None)  # nothing moves
     call = {"q": [0.3, -0.4], "duration": 0.1, **given}
     with pytest.raises(KinetreeError, match=message):
         ROBOT.simulate(**call)

@@ -13,7 +13,7 @@ from kinetree.constraints.inputs import NONE_GIVEN, ContactInputs, checked
 from kinetree.errors import ArgumentError, unknown_name
 from kinetree.functions.model_inputs import ModelInput
 from kinetree.functions.of_robot import describe
-from kinetree.glossary.symbols import SHAPES
+from kinetree.glossary.symbols import RANGES, SHAPES
 from kinetree.graph import Port
 from kinetree.integrators import INTEGRATORS, Integrator
 from kinetree.model import Model
@@ -68,6 +68,8 @@ def as_given(
             f"{(*lead, 'steps', *shape)}{many}"
         )
     check_finite(name, array)
+    if name in RANGES:
+        RANGES[name].check(name, array)
     return np.array(wide, order="C").reshape(math.prod(lead), *own_axes[: int(changes)], math.prod(shape))
 
 
@@ -77,24 +79,29 @@ def as_given(
 class Start(NamedTuple):
     """Where simulations begin: what is given as q and v, the time, and the end of the motion that they go on from."""
 
-    q: Any
-    v: Any
-    t: float | None = None
-    before: End | None = None
+    states: dict[str, Any]
+    t: float | None
+    before: End | None
 
     @classmethod
     def of(cls, robot: Robot | Mechanism, q: Any, v: Any) -> Start:
         """Return what is meant by q, which may be a configuration's name, a state or a motion."""
-        if isinstance(q, str):
-            return cls((robot if isinstance(robot, Robot) else robot.tree).configuration(q), v)
-        if not isinstance(q, Trajectory | State):
-            return cls(q, v)
-        if v is not None:
-            raise ArgumentError(f"v is not taken where the simulation goes on from a {type(q).__name__}, which has it")
-        if isinstance(q, State):
-            return cls(q.q, q.v, q.t)
-        last: Any = q.end or q.final
-        return cls(last.q, last.v, last.t, q.end or End(last.t, last.q, last.v, {}, np.empty(0), ""))
+        t = before = None
+        if isinstance(q, Trajectory | State):
+            if v is not None:
+                raise ArgumentError(f"v is not taken where this goes on from a {type(q).__name__}, which has it")
+            last: Any = q if isinstance(q, State) else q.end or q.final
+            if last is not q:
+                before = last if isinstance(last, End) else End(last.t, last.q, last.v, {}, np.empty(0), "")
+            q, v, t = last.q, last.v, last.t
+        elif isinstance(q, str):
+            q = (robot if isinstance(robot, Robot) else robot.tree).configuration(q)
+        return cls({"q": q, "v": np.zeros(robot.nv) if v is None else v}, t, before)
+
+    def own(self, ports: Iterable[Port]) -> dict[str, Array]:
+        """Return the controller's own state at that end, by the names of these arguments."""
+        carried = self.before.controller if self.before else {}
+        return {port.name: carried[port.name] for port in ports if port.name in carried}
 
 
 def lead_of(model: Model, q: Any, v: Any) -> tuple[int, ...]:
