@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 Names = Mapping[str, Sequence[str]]
-Blocks = Iterable[Mapping[str, Array]]
+Arrays = Mapping[str, Array]
 
 ROWS = 8192  # in a block
 FREE = 100_000_000  # bytes that a file may always hold
@@ -78,8 +78,8 @@ class Table(ABC):
 
     @staticmethod
     @abstractmethod
-    def write(stream: BinaryIO, names: Names, blocks: Blocks, extra: Mapping[str, Any]) -> None:
-        """Write columns' names by quantity, blocks of arrays (rows, columns) by quantity, and what is not a column."""
+    def write(stream: BinaryIO, names: Names, arrays: Arrays, extra: Mapping[str, Any]) -> None:
+        """Write columns' names by quantity, arrays (rows, columns) by quantity, and what is not a column."""
 
     @abstractmethod
     def rows(self, columns: Sequence[int]) -> Iterator[Array]:
@@ -205,9 +205,3 @@ def regrouped(matrices: Iterable[Array], rows: int | None) -> Iterator[Array]:
     if count:
         held[:] = [held[0] if len(held) == 1 else np.concatenate(held)]
         yield held.pop()
-
-
-def in_blocks(arrays: Mapping[str, Array]) -> Iterator[dict[str, Array]]:
-    """Yield a whole motion in blocks."""
-    for first in range(0, len(arrays["q"]), ROWS):
-        yield {x: array[first : first + ROWS] for x, array in arrays.items()}
