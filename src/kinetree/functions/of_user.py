@@ -170,7 +170,7 @@ def compile(
     """
     if not isinstance(getattr(robot, "model", None), Model):
         raise ArgumentError(f"compile takes a robot first (kinetree.load makes one); {robot!r} was given")
-    shapes, name = shapes or {}, None if name is None else text("name", name)
+    shapes, name = {} if shapes is None else shapes, None if name is None else text("name", name)
     if not isinstance(shapes, Mapping):
         raise ArgumentError(f"shapes takes a dict of shapes by the names of arguments: {{'s': ()}}; it is {shapes!r}")
     for argument, shape in shapes.items():

@@ -20,7 +20,7 @@ from kinetree.model import Model
 from kinetree.model.body import JointFriction
 from kinetree.motions.states import End, State
 from kinetree.motions.trajectory import Trajectory
-from kinetree.options import count
+from kinetree.options import count, names_of
 from kinetree.robot.robot import Robot
 from kinetree.validation import Array, as_number, check_finite, positive, real_array
 
@@ -193,13 +193,12 @@ def physics(model: Model, joints: object, inputs: Iterable[ModelInput]) -> tuple
 
     Friction is the robot's own choice, if it has made one, and counts where its figures are given; it may be stiff.
     """
-    names = joints.replace(",", " ").split() if isinstance(joints, str) else joints
-    parts = list(names) if isinstance(names, Iterable) else [None]
-    if None in parts or (len(parts) > 1 and not {"all", "none"}.isdisjoint(parts)):
+    parts = names_of("joints", joints.replace(",", " ").split() if isinstance(joints, str) else joints)
+    if len(parts) > 1 and not {"all", "none"}.isdisjoint(parts):
         raise ArgumentError(f"joints is {joints!r}; it takes names out of {', '.join(JOINTS)}, or 'all' or 'none'")
     if unknown := [x for x in parts if x not in (*JOINTS, "all", "none")]:
         raise ArgumentError(f"joints: {unknown_name('part of their physics', unknown[0], (*JOINTS, 'all', 'none'))}")
-    stops, effort, rubs = (x in parts or parts == ["all"] for x in JOINTS)
+    stops, effort, rubs = (x in parts or parts == ("all",) for x in JOINTS)
     own, kinds = model.friction, {i.kind for i in inputs}
     if rubs and not (own.damping or own.coulomb):
         own = JointFriction(True, True, own.smoothing)

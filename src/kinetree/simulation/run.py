@@ -253,7 +253,7 @@ class Run:
             given |= forces.arrays(made.robot)
         if contacts is not None:
             given |= arrays_of(contacts_of(made.robot, contacts))
-        for name, value in by_name("inputs", inputs).items() if inputs else ():
+        for name, value in by_name("inputs", inputs).items() if inputs is not None else ():
             if label(name) not in self._views:
                 raise ArgumentError(f"inputs: {unknown_name('argument', name, made.plan.arguments(made.robot.model))}")
             given[label(name)] = value

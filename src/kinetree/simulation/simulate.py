@@ -277,7 +277,7 @@ def planned(
     numbers = tuple(key for key in inputs if isinstance(key, ModelInput))
     check_inputs(model, numbers)
     limits, friction, usual = physics(model, joints, numbers)
-    method = chosen_integrator(robot, integrator or usual, contacts)
+    method = chosen_integrator(robot, usual if integrator is None else integrator, contacts)
     acting = {"tau": np.zeros(robot.nv)} | forces.arrays(robot) | arrays_of(contacts)
     plan = Plan(
         integrator=method.untuned,
@@ -305,7 +305,7 @@ def planned(
     over = {name: arrays[port.name] for name, port in places.items() if arrays[port.name].ndim == 3}
     counted = {name: x.shape[1] - (plan.linear and name in LINEAR) for name, x in over.items()}
     plan = plan._replace(smooth=not (plan.sampled or over))
-    clock = times(dt, duration, steps, counted, start.t or 0.0)
+    clock = times(dt, duration, steps, counted, 0.0 if start.t is None else start.t)
     kept, n = record.sizes(model, method, clock.steps), math.prod(lead)
     arrays = {name: np.zeros((n, math.prod(shape))) for name, shape in plan.carried(model).items()} | arrays
     arrays["step"][...] = clock.first
