@@ -12,7 +12,7 @@ from mpl_toolkits.mplot3d import proj3d
 from PIL import Image
 
 import kinetree as kt
-from kinetree.drawing.panels import Skeleton, position_units, torque_units, velocity_units
+from kinetree.drawing.panels import Skeleton, units
 from kinetree.drawing.sticks import Stage
 from kinetree.errors import ArgumentError
 from kinetree.joints import Planar, Prismatic, Revolute, Spherical
@@ -96,10 +96,10 @@ def test_paths_in_space_keep_clear_of_title_and_legend(name, drop):
 
 def test_units_of_every_entry():
     robot = pendulum(Planar())
-    assert position_units(robot) == ["m", "m", "rad"]
-    assert velocity_units(robot) == ["rad/s", "m/s", "m/s"]
-    assert torque_units(pendulum(Prismatic((0, 0, 1)))) == ["N"]
-    assert position_units(pendulum(Spherical())) == ["1"] * 4
+    assert units(robot)["q"] == ["m", "m", "rad"]
+    assert units(robot)["v"] == ["rad/s", "m/s", "m/s"]
+    assert units(pendulum(Prismatic((0, 0, 1))))["tau"] == ["N"]
+    assert units(pendulum(Spherical()))["q"] == ["1"] * 4
 
 
 def test_a_stick_figure_joins_parents_to_children():

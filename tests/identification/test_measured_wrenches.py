@@ -230,7 +230,7 @@ def test_what_is_refused(robot: kt.Robot, log: Log, tmp_path: Path) -> None:
                 (csv, robot, {"wrenches": FEET, "wrench_axes": "body"}, "'frame' or 'world'"),
                 (csv, robot, {"wrenches": {"foot": "sole"}}, "lacks wrench.sole.nx, wrench.sole.ny"),
                 (cut, robot, {"wrenches": FEET}, "lacks wrench.foot.nz. Not understood: wrench.foot.n_z"),
-                (kilo, robot, {"wrenches": FEET}, "is in mNm: give N·m"),
+                (kilo, robot, {"wrenches": FEET}, "the unit 'mNm'"),
                 (csv, robot, {"odometry": "/odom"}, "odometry is for ROS bags"),
                 (csv, fixed, {"wrenches": ["trunk"]}, "'trunk' does not move"),
                 (other, robot, {}, "the odometry is of 'foot'; that of 'trunk' is needed"),

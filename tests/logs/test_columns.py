@@ -142,21 +142,21 @@ REMEDY = r"Hold the base with --fixed-base, or add root_joint\.x … root_joint\
         ("t,hip,knee,v.hip", ARM, r"lacks v\.knee"),
         ("t,a1,a2", robot("a1", "a2"), r"'a1' may mean a\.a1 or q\.a1: name it so"),
         ("t,q1,q2", robot("q2", "q1"), r"'q1' may mean q\.q1 or q\.q2"),
-        ("t,q1 [deg],q2 [deg]", ARM, r"the column 'q1 \[deg\]' is in deg: give radians"),
-        ("t,q1,q2_deg", ARM, "the column 'q2_deg' is in deg: give radians"),
-        ("t_ms,hip,knee", ARM, "the column 't_ms' is in ms: give seconds"),
-        ("timestamp_ns,hip,knee", ARM, "'timestamp_ns' is in ns: give seconds"),
-        ("t,hip,knee (mm)", ARM, r"'knee \(mm\)' is in mm: give metres"),
-        ("t,hip,knee,v.hip [rpm],v.knee [rpm]", ARM, r"'v.hip \[rpm\]' is in rpm: give rad/s"),
-        ("t,hip,knee,v1 [°/s],v2 [°/s]", ARM, "is in °/s: give rad/s"),
+        ("t,q1 [deg],q2 [deg]", ARM, r"the unit 'deg' of the column 'q1 \[deg\]' is not read"),
+        ("t,q1,q2_deg", ARM, "the unit 'deg' of the column 'q2_deg' is not read"),
+        ("t_ms,hip,knee", ARM, "the unit 'ms' of the column 't_ms' is not read"),
+        ("timestamp_ns,hip,knee", ARM, "the unit 'ns' of the column 'timestamp_ns' is not read"),
+        ("t,hip,knee (mm)", ARM, r"the unit 'mm' of the column 'knee \(mm\)' is not read"),
+        ("t,hip,knee,v.hip [rpm],v.knee [rpm]", ARM, r"the unit 'rpm' of the column 'v.hip \[rpm\]' is not read"),
+        ("t,hip,knee,v1 [°/s],v2 [°/s]", ARM, "the unit '°/s'"),
         (
             "t,q1 [rad/s],q2 [rad/s]",
             ARM,
             r"the unit 'rad/s' of the column 'q1 \[rad/s\]' is not read: expected rad or m",
         ),
         ("t,hip,knee (left)", ARM, "the unit 'left' of the column"),
-        ("t,q [deg]", PIVOT, "is in deg: give"),
-        ("t,q [mm]", PIVOT, "is in mm: give"),
+        ("t,q [deg]", PIVOT, "the unit 'deg'"),
+        ("t,q [mm]", PIVOT, "the unit 'mm'"),
         (f"t,{','.join(ROOTED.q)},x", robot("x", bases=("root_joint",)), r"'x' may mean q\.root_joint\.x or q\.x"),
         (f"t,{','.join(POSE)}", robot(bases=("root_joint", "box_joint")), r"lacks q\.root_joint\.x"),
         *((f"t,{x}", ROOTED, f"no columns of the floating base. {REMEDY}") for x in ("hip", "q1", "joint1")),
@@ -177,10 +177,10 @@ def test_refused(header, coordinates, message):
 
 def test_units_of_forces_and_times():
     for header, message in {
-        "t,J1 position [deg],J2 position [deg],J1 torque [Nm],J2 torque [Nm]": r"\[deg\]' is in deg: give rad",
-        "t,J1 position [rad],J2 position [rad],J1 torque [mNm],J2 torque [mNm]": r"is in mNm: give N·m",
-        "t,J1 position [rad],J2 position [rad],J1 current [mA],J2 current [mA]": r"is in mA: give A",
-        "t [ms],J1 position [rad],J2 position [rad],J1 torque [Nm],J2 torque [Nm]": r"is in ms: give seconds",
+        "t,J1 position [deg],J2 position [deg],J1 torque [Nm],J2 torque [Nm]": "the unit 'deg'",
+        "t,J1 position [rad],J2 position [rad],J1 torque [mNm],J2 torque [mNm]": "the unit 'mNm'",
+        "t,J1 position [rad],J2 position [rad],J1 current [mA],J2 current [mA]": "the unit 'mA'",
+        "t [ms],J1 position [rad],J2 position [rad],J1 torque [Nm],J2 torque [Nm]": "the unit 'ms'",
     }.items():
         with pytest.raises(FormatError, match=message):
             slots(header, ARM, LOG)

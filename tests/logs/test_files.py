@@ -15,7 +15,7 @@ from kinetree.errors import ArgumentError, FormatError
 from kinetree.logs.codecs import open_columns
 from kinetree.logs.codecs.table import ROWS as BLOCK
 from kinetree.logs.columns import Coordinates
-from kinetree.logs.saved import write_blocks
+from kinetree.logs.saved import write_motion
 from kinetree.output import check_output, whole_file
 
 ARM = Coordinates(("hip", "knee"), ("hip", "knee"))
@@ -214,12 +214,11 @@ def test_an_archive_of_a_floating_robot_is_noted_unless_it_has_names(write):
         pytest.fail("opened")
 
 
-def test_blocks_are_written_as_they_come(tmp_path):
+def test_what_is_written_is_read_by_others_too(tmp_path):
     t, (q, tau) = np.cumsum(np.ones(50)), np.random.default_rng(1).normal(size=(2, 50, 2))
     whole = {"t": t, "q": q, "tau": tau}
     for name in ("out.csv", "out.npz"):
-        parts = ({x: y[rows] for x, y in whole.items()} for rows in (slice(0, 20), slice(20, 50)))
-        write_blocks(str(tmp_path / name), ARM, tuple(whole), parts)
+        write_motion(str(tmp_path / name), ARM, whole)
         motion, layout = read(tmp_path / name)
         assert (motion["q"].tobytes(), layout.ignored) == (q.tobytes(), ())
     np.testing.assert_array_equal(np.load(tmp_path / "out.npz")["tau"], tau)

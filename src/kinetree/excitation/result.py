@@ -162,9 +162,10 @@ class Excitation:
         ArgumentError
             If matplotlib, the extra ``plot``, is not installed.
         """
-        from kinetree.drawing.fit import plot
+        from kinetree.drawing.fit import draw
+        from kinetree.drawing.panels import drawn
 
-        return plot(self)
+        return drawn(lambda figure: draw(self, figure), layout="constrained")
 
     def table(self) -> Cells:
         """Return a row a base parameter: the standard deviation to expect, and its value in this robot."""

@@ -13,13 +13,12 @@ from kinetree.identification.payload import Payload, PayloadTracker, holding, id
 from kinetree.identification.validation import Validation, correlated, cross_validate, validate
 from kinetree.logs.findings import Finding, Findings, LogWarning
 from kinetree.logs.preparation import prepare, sliding_direction
-from kinetree.logs.recording import Filtered, Recording, read_log
+from kinetree.logs.recording import Recording, read_log
 from kinetree.logs.samples import Samples
 
 __all__ = [
     "BaseParameters",
     "Bodies",
-    "Filtered",
     "Finding",
     "Findings",
     "Fit",
@@ -52,6 +51,7 @@ __all__ = [
 _RENAMED = {"stream_log": "read_log(path, robot, block=131072)", "LogStream": "Recording", "Residual": "Validation"}
 _RENAMED["suspicions"] = "diagnose(robot, log, terms)"
 _RENAMED["identify_closed_loop"] = "robot.identify(log, terms, by=OutputError(simulate))"
+_RENAMED["Filtered"] = "Recording"
 
 
 def _renamed(name: str) -> Any:
