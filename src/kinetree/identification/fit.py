@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.identification.bodies import Consistent
 from kinetree.identification.equations import NINE, QRFactors, RegressionModel
 from kinetree.identification.estimators import Solution
+from kinetree.identification.newton import Consistent
 from kinetree.identification.nonlinear import Nonlinear
 from kinetree.identification.signatures import ReportAndValidation
 from kinetree.lazy import cached_property, lazy_method

@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree.errors import ArgumentError, listed, unknown_name
-from kinetree.identification.bodies import Bodies, Consistent
+from kinetree.identification.bodies import Bodies
 from kinetree.identification.checks.evidence import Evidence
 from kinetree.identification.checks.registry import run_checks
 from kinetree.identification.equations import NINE, RegressionModel, loads_in
 from kinetree.identification.estimators import Equations, Estimator, LeastSquares, Prior, Solution
 from kinetree.identification.fit import Fit
 from kinetree.identification.mechanisms import ClosedLog, MechanismModel, check_constraints
+from kinetree.identification.newton import Consistent
 from kinetree.identification.nonlinear import Given, Motors, Nonlinear, motors_of
 from kinetree.identification.parameters.base import BaseParameters, base_parameters
 from kinetree.identification.parameters.regressor import JointTerms
