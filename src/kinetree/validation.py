@@ -6,7 +6,7 @@ import itertools
 import math
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -199,6 +199,15 @@ class Range(NamedTuple):
             raise ArgumentError(f"{what} holds {values[~right][0]:g}: {self.text}{more}")
 
 
+def list_of_names(what: str, given: object) -> tuple[Any, ...]:
+    """Return names that are given as a list: one alone, or what is no list, is an error."""
+    if isinstance(given, str):
+        raise ArgumentError(f"{what} takes a list of names: [{given!r}]")
+    if not isinstance(given, Iterable):
+        raise ArgumentError(f"{what} is {given!r}: a list of names is needed, [] for none")
+    return tuple(given)
+
+
 _unseeded: dict[int, np.random.Generator] = {}
 """The generator without a seed, by process: to make one takes longer than to draw from it, and a fork needs its own."""
 
@@ -222,3 +231,14 @@ def as_lead(size: Size) -> tuple[int, ...]:
         return np.broadcast_shapes(size)
     except (TypeError, ValueError):
         raise ArgumentError(f"size is {size!r}, it must be an integer ≥ 0 or a tuple of them") from None
+
+
+def given_limits(limits: ArrayLike) -> Any:
+    """Return limits of effort or velocity, infinite where they are 0: files must have a number, and 0 is "not known".
+
+    Examples
+    --------
+    >>> given_limits([87.0, 0.0])
+    array([87., inf])
+    """
+    return np.where(np.asarray(limits) > 0, limits, np.inf)[()]

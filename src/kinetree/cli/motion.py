@@ -21,9 +21,8 @@ from kinetree.logs.local_fit import DEGREE, WINDOW, differentiate, gaps
 from kinetree.motions import Trajectory
 from kinetree.output import check_output
 from kinetree.robot import Robot
-from kinetree.robot.base import given_limits
 from kinetree.tables import Cells, number
-from kinetree.validation import Array
+from kinetree.validation import Array, given_limits
 
 MOST = 100_000_000  # numbers that a motion has at most, 0.8 GB
 FRACTION, HARMONICS = 0.9, 5  # the part of a joint's limits that a made motion uses, and how many frequencies it has

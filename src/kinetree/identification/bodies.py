@@ -16,20 +16,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import combinations
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree.errors import ArgumentError, unknown_name
-from kinetree.identification.estimators.contract import Solution
 from kinetree.identification.newton import BASIS, Consistent, Problem, inertial_of, newton, pseudo_inertia
-from kinetree.identification.parameters.base import BaseParameters
-from kinetree.identification.parameters.regressor import TERMS
+from kinetree.identification.parameters.terms import TERMS
 from kinetree.options import option, positive, read_box, value
-from kinetree.robot import Robot
 from kinetree.spatial import Inertia
 from kinetree.validation import Array, real_array
+
+if TYPE_CHECKING:
+    from kinetree.identification.estimators.contract import Solution
+    from kinetree.identification.parameters.base import BaseParameters
+    from kinetree.robot import Robot
 
 # Below the first, relative to a ball of usual size, an eigenvalue of a prior's pseudo-inertia is of no body that
 # somebody has measured, but of a point or a plate: it is taken as the second, since the divergence from what is next to

@@ -119,9 +119,8 @@ def newton(problem: Problem) -> Consistent:
         share = min(1.0, done * growth)
         root = np.sqrt(share)
         stage = problem._replace(A=problem.A * root, b=problem.b * root)
-        if (
-            found := _minimum(stage, x, rough=share < 1.0)
-        ) is None:  # from too far away: where bodies end, steps are short
+        found = _minimum(stage, x, rough=share < 1.0)
+        if found is None:  # from too far away: where bodies end, steps are short
             growth = np.sqrt(growth)
         elif share == 1.0:
             return found
@@ -146,8 +145,10 @@ def _minimum(problem: Problem, x: Array, rough: bool) -> Consistent | None:
         step = -np.linalg.solve(R, Q.T @ r) / scale
         decrement = float(((M @ step) ** 2).sum())
         near = decrement < NEAR * unit
-        if near and (rough or decrement <= GAP * unit or decrement > 0.5 * before):  # the rest is rounding
-            return Consistent(x + step if rough else x, decrement)
+        if near and (rough or decrement <= GAP * unit):
+            return Consistent(x + step, decrement)
+        if near and decrement > 0.5 * before:  # the rest is rounding
+            return Consistent(x, decrement)
         x = x + (step if near else problem.length(x, step, decrement) * step)
         before = decrement if near else np.inf
     return None

@@ -13,7 +13,8 @@ from kinetree.functions.of_user import compile
 from kinetree.identification.bodies import nearest_body
 from kinetree.identification.checks.registry import few
 from kinetree.identification.equations import RegressionModel
-from kinetree.identification.estimators import Equations, Estimator, LeastSquares, Prior
+from kinetree.identification.estimators.contract import Equations, Estimator, Prior
+from kinetree.identification.estimators.least_squares import LeastSquares
 from kinetree.identification.parameters.base import TEN
 from kinetree.identification.parameters.grouping import matrix_of, transfer
 from kinetree.identification.parameters.regressor import columns_of_body, movers, regressor_of_body

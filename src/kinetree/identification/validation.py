@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kinetree.errors import ArgumentError, listed
+from kinetree.identification.estimation import identify
 from kinetree.identification.estimators.contract import correlations
 from kinetree.identification.fit import Fit
-from kinetree.identification.identify import identify
 from kinetree.identification.parameters.base import BaseParameters
-from kinetree.identification.parameters.regressor import JointTerms
+from kinetree.identification.parameters.terms import JointTerms
 from kinetree.identification.samples import as_log, parts
 from kinetree.identification.samples import motions as within
 from kinetree.logs.samples import Filter

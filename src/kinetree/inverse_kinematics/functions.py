@@ -18,6 +18,7 @@ from kinetree.model import Model
 from kinetree.robot.base import OPEN_LOOPS
 from kinetree.robot.robot import Robot
 from kinetree.runtime.function import Function
+from kinetree.validation import list_of_names
 
 if TYPE_CHECKING:
     from kinetree.robot.mechanism import Mechanism
@@ -201,11 +202,10 @@ def goals_of(model: Model, frames: Kinds) -> tuple[Goal, ...]:
 
 def joints_of(model: Model, names: Sequence[str]) -> tuple[str, ...]:
     """Return these names, if all are of joints with coordinates of their own."""
-    if isinstance(names, str):
-        raise ArgumentError(f"fixed takes a list of names: [{names!r}]")
+    names = list_of_names("fixed", names)
     for name in names:
         if name not in model.joint_names:
             follows = name in (body.joint_name for body in model.bodies)
             reason = f"{name!r} follows another joint" if follows else unknown_name("joint", name, model.joint_names)
             raise ArgumentError(f"fixed: {reason}")
-    return tuple(names)
+    return names

@@ -11,10 +11,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from kinetree.errors import ArgumentError
 from kinetree.identification.checks.regression import Regression, spread_of
-from kinetree.identification.equations import QRFactors, RegressionModel
+from kinetree.identification.equations import RegressionModel
 from kinetree.identification.estimators.contract import integrated_times
-from kinetree.identification.parameters.regressor import positions, smooth_sign
+from kinetree.identification.parameters.regressor import positions
+from kinetree.identification.parameters.terms import smooth_sign
 from kinetree.identification.samples import pieces
+from kinetree.identification.triangle import QRFactors
 from kinetree.lazy import cached_property
 from kinetree.logs.columns import Coordinates
 from kinetree.logs.samples import Samples

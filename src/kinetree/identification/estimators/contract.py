@@ -7,14 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kinetree.errors import ArgumentError
-from kinetree.identification.equations import QRFactors, RegressionModel
 from kinetree.validation import Array
+
+if TYPE_CHECKING:
+    from kinetree.identification.equations import RegressionModel
+    from kinetree.identification.triangle import QRFactors
 
 # Directions of the scaled parameters whose effect is below this, relative to the greatest, are unidentifiable
 RANK_TOLERANCE = 1e-10
