@@ -104,7 +104,10 @@ def of_joints(robot: Robot, name: str, given: Any, *, others: float | None = Non
             numbers[robot.v_names.index(joint)] = real_array(f"{name} of {joint!r}", x, batch=False)
     else:
         numbers = real_array(name, given)
-        numbers = real_array(name, given, robot.nv, batch=False) if numbers.ndim else np.full(robot.nv, numbers)
+        if numbers.shape not in ((), (robot.nv,)):
+            each = f"one for each of the {robot.nv} joints that move"
+            raise ArgumentError(f"{name} has shape {numbers.shape}: one number is needed, or {each}")
+        numbers = np.broadcast_to(numbers, robot.nv)
     if not ((numbers > 0.0) & (numbers < np.inf if others is None else numbers == numbers)).all():
         raise ArgumentError(f"{name} is {given!r}: it must be positive")
     return numbers
