@@ -6,7 +6,7 @@ import itertools
 import math
 import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -199,15 +199,6 @@ class Range(NamedTuple):
             raise ArgumentError(f"{what} holds {values[~right][0]:g}: {self.text}{more}")
 
 
-def list_of_names(what: str, given: object) -> tuple[Any, ...]:
-    """Return names that are given as a list: one alone, or what is no list, is an error."""
-    if isinstance(given, str):
-        raise ArgumentError(f"{what} takes a list of names: [{given!r}]")
-    if not isinstance(given, Iterable):
-        raise ArgumentError(f"{what} is {given!r}: a list of names is needed, [] for none")
-    return tuple(given)
-
-
 _unseeded: dict[int, np.random.Generator] = {}
 """The generator without a seed, by process: to make one takes longer than to draw from it, and a fork needs its own."""
 
@@ -225,7 +216,7 @@ def as_generator(seed: Seed) -> np.random.Generator:
 
 def as_lead(size: Size) -> tuple[int, ...]:
     """Return the leading axes of so many configurations."""
-    if size == ():
+    if isinstance(size, tuple) and not size:
         return ()  # the usual case, at once
     try:
         return np.broadcast_shapes(size)

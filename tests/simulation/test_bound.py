@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import math
 import pickle
+import tracemalloc
 import warnings
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -14,8 +17,17 @@ import pytest
 import kinetree as kt
 from helpers.pendulum import pendulum
 from kinetree.errors import ArgumentError
+from kinetree.runtime.kernels import Kernels
 
 ROBOT = pendulum()
+
+WRONG: list[dict[str, Any]] = [
+    {"forces": [1.0, np.inf]},
+    {"v": np.ma.masked_array([1.0, 2.0], [True, False])},
+    {"inputs": [1.0]},
+    {"step": 1},
+    {"q": None},
+]
 
 
 def box_on_a_table(extent: tuple[float, float, float] | None, height: float = 0.1) -> kt.Mechanism:
@@ -56,18 +68,38 @@ def test_calls_are_simulations_to_the_bit(lead: tuple[int, ...]) -> None:
 
 def test_a_call_that_failed_leaves_nothing_behind() -> None:
     rollout = ROBOT.simulation([0.0, 0.0], steps=5)
-    wrong: list[dict[str, Any]] = [
-        {"forces": [1.0, np.inf]},
-        {"v": np.ma.masked_array([1.0, 2.0], [True, False])},
-        {"inputs": [1.0]},
-        {"step": 1},
-        {"q": None},
-    ]
     expected = ROBOT.simulate([0.3, 0.1], steps=5).q
-    for given in wrong:
+    for given in WRONG:
         with pytest.raises(ArgumentError):
             rollout(**{"q": [0.0, 0.0]} | given)
         assert np.array_equal(rollout([0.3, 0.1]).q, expected)
+
+
+def test_arguments_are_checked_before_anything_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    def compile_nothing(*_: object) -> None:
+        raise AssertionError("compiled")
+
+    monkeypatch.setattr(Kernels, "scan", compile_nothing)
+    rollout = ROBOT.simulation([0.0, 0.0], steps=5)
+    short, small = [0.0], kt.Record(out={"q": np.zeros((2, 2))})
+    calls: list[Callable[[], object]] = [lambda x=x: rollout(**{"q": [0.0, 0.0]} | x) for x in WRONG]  # type: ignore[misc]
+    calls += [lambda: rollout(short), lambda: ROBOT.simulate([0.0, 0.0], steps=5, record=small)]
+    calls += [lambda: ROBOT.simulate([0.0, 0.0], steps=5, controller=lambda q, v, t: short)]
+    for call in calls:
+        with pytest.raises(ArgumentError):
+            call()
+
+
+def test_a_trajectory_keeps_no_arrays_of_its_simulation() -> None:
+    how: dict[str, Any] = {"forces": np.zeros((50_000, 2)), "record": kt.Record(every=50_000)}
+    ROBOT.simulate([0.1, 0.0], **how)
+    tracemalloc.start()
+    motion = ROBOT.simulate([0.1, 0.0], **how)
+    gc.collect()
+    kept, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert len(motion) == 2
+    assert kept < how["forces"].nbytes / 4
 
 
 def test_results_stay_as_they_are() -> None:

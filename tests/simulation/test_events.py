@@ -398,7 +398,8 @@ def test_events_that_cannot_be() -> None:
         return r.simulate([1.0], steps=1, events=events, **options)
 
     for make, message in (
-        (lambda: kt.Event(lambda q: q[0]), "condition takes a compiled function"),
+        (lambda: kt.Event(3), r"an event's condition is 3; it takes a compiled function .*: robot\.compile"),
+        (lambda: kt.Event(lambda q: q[0]), "an event's condition is <function"),
         (lambda: kt.Event(good, direction=2), "direction takes −1, 0 or 1, not 2"),
         (lambda: kt.Event(good, most=0), "most is 0, it must be an integer ≥ 1"),
         (lambda: kt.Event(good, name=3), "name takes a text, not 3"),

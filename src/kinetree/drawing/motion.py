@@ -21,8 +21,9 @@ from kinetree.drawing.panels import (
     velocity_units,
 )
 from kinetree.motions.trajectory import Trajectory
+from kinetree.options import names_of
 from kinetree.robot import Robot
-from kinetree.validation import Array, given_limits, list_of_names
+from kinetree.validation import Array, given_limits
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -77,7 +78,7 @@ def draw(self: Trajectory, figure: Figure, frames: Sequence[str] | None = None) 
     from matplotlib.lines import Line2D
 
     check_drawable(self)
-    frames = None if frames is None else list_of_names("frames", frames)
+    frames = None if frames is None else names_of("frames", frames)
     count = math.prod(self.batch_shape)
     chosen = evenly(count, MOST_ROBOTS)
     three = (self.kinetic_energy, self.potential_energy, self.mechanical_energy)

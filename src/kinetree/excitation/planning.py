@@ -19,8 +19,8 @@ from kinetree.identification.parameters.terms import JointTerms
 from kinetree.identification.triangle import on_one_thread
 from kinetree.logs.samples import of_joints
 from kinetree.motions.trajectory import Trajectory
-from kinetree.options import given, one_of
-from kinetree.validation import Array, Seed, as_generator, given_limits, list_of_names, positive, real_array
+from kinetree.options import given, names_of, one_of
+from kinetree.validation import Array, Seed, as_generator, given_limits, positive, real_array
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -165,7 +165,7 @@ def _middle(robot: Robot) -> Array:
 def _held(robot: Robot, joints: Sequence[str] | None) -> list[str]:
     """Return the names of the joints that do not move."""
     single = [body.joint_name for body in robot.model.leading if len(body.v_index) == 1]
-    moving = tuple(single) if joints is None else list_of_names("joints", joints)
+    moving = tuple(single) if joints is None else names_of("joints", joints)
     for name in moving:
         if name not in single:
             raise ArgumentError(_why_held(robot, name, single))

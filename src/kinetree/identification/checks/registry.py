@@ -24,9 +24,10 @@ from kinetree.identification.triangle import QRFactors, on_one_thread
 from kinetree.logs import findings
 from kinetree.logs.findings import RECORDING_CHECKS, Check, Findings, Found, Severity, Stage, made, of_joints
 from kinetree.logs.samples import Filter, measured
+from kinetree.options import names_of
 from kinetree.robot import Robot
 from kinetree.robot.base import OPEN_LOOPS
-from kinetree.validation import Array, list_of_names
+from kinetree.validation import Array
 
 STILL = 1e-3  # the part of the fastest joint's speed below which one does not move: encoders are never quite at rest
 APART = 10.0  # by which factor two times between samples differ, told by two derivatives, where these are wrong
@@ -298,7 +299,7 @@ def diagnose(
     ('force_sign', 'error', ('shoulder_lift_joint',))
     """
     base = terms if isinstance(terms, BaseParameters) else base_parameters(robot, terms)
-    for name in list_of_names("currents", currents):
+    for name in names_of("currents", currents):
         if name not in robot.v_names:
             raise ArgumentError(f"currents: {unknown_name('joint', name, robot.v_names)}")
     at = Evidence(robot, as_log(log, filter), currents)

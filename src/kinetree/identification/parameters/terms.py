@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from kinetree.errors import ArgumentError, unknown_name
+from kinetree.options import names_of
 from kinetree.scalars.functions import Scalar, select_less, sqrt
-from kinetree.validation import list_of_names
 
 if TYPE_CHECKING:
     from kinetree.model import Model
@@ -100,7 +100,7 @@ JointTerms: TypeAlias = Sequence[str] | Mapping[str, Sequence[str] | Column | No
 
 def checked(model: Model, terms: JointTerms) -> tuple[dict[str, tuple[str, ...] | None], dict[str, Column]]:
     """Return which joints have each term, in the order of `TERMS`, None for all; and the columns of the user's own."""
-    every = terms if isinstance(terms, Mapping) else dict.fromkeys(list_of_names("terms", terms))
+    every = terms if isinstance(terms, Mapping) else dict.fromkeys(names_of("terms", terms))
     own = {name: column for name, column in every.items() if callable(column)}
     given = {term: joints for term, joints in every.items() if not callable(joints)}
     for name in own.keys() & TERMS.keys():
@@ -108,7 +108,7 @@ def checked(model: Model, terms: JointTerms) -> tuple[dict[str, tuple[str, ...] 
     for term, joints in given.items():
         if term not in TERMS:
             raise ArgumentError(unknown_name("joint term", term, TERMS))
-        every_joint = () if joints is None else list_of_names(f"terms[{term!r}]", joints)
+        every_joint = () if joints is None else names_of(f"terms[{term!r}]", joints)
         for wrong in filter(None, (_has_none(model, term, joint) for joint in every_joint)):
             raise ArgumentError(wrong)
     rows = {term: given[term] for term in TERMS if term in given}
