@@ -72,9 +72,9 @@ class lazy_methods:  # noqa: N801  (see lazy_method)
 def lazy_names(
     package: str, modules: Mapping[str, str], renamed: Mapping[str, str] = MappingProxyType({})
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Return ``__getattr__`` and ``__dir__`` of a package whose names are imported from its modules at first use.
+    """Return ``__getattr__`` and ``__dir__`` of a package whose names are imported from these modules at first use.
 
-    `modules` has the names that are in each; `renamed` what is called otherwise than it was.
+    `renamed` has what is called otherwise than it was; `tools/make_signatures.py` makes the stub of the package.
     """
     module_of = {name: module for module, names in modules.items() for name in names.split()}
 

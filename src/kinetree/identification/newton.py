@@ -26,16 +26,7 @@ BASIS[0, 3, 3] = 1.0
 
 
 def pseudo_inertia(ten: Array) -> Array:
-    """Return the pseudo-inertias (..., 4, 4) of inertial parameters (..., 10).
-
-    Examples
-    --------
-    >>> pseudo_inertia(np.array([2.0, 0, 0, 1.0, 0.6, 0, 0.6, 0, 0, 0.2])).round(3)
-    array([[0.1, 0. , 0. , 0. ],
-           [0. , 0.1, 0. , 0. ],
-           [0. , 0. , 0.5, 1. ],
-           [0. , 0. , 1. , 2. ]])
-    """
+    """Return the pseudo-inertias (..., 4, 4) of inertial parameters (..., 10)."""
     return np.tensordot(ten, BASIS, 1)
 
 
