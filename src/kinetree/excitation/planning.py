@@ -27,8 +27,7 @@ if TYPE_CHECKING:
 
     from kinetree.robot import Robot
 
-PART_OF_EFFORT = 0.01
-"""Of the largest joint force: its noise, where none is given."""
+PART_OF_EFFORT = 0.01  # of the largest joint force: its noise, where none is given
 
 
 @on_one_thread
