@@ -225,11 +225,5 @@ def as_lead(size: Size) -> tuple[int, ...]:
 
 
 def given_limits(limits: ArrayLike) -> Any:
-    """Return limits of effort or velocity, infinite where they are 0: files must have a number, and 0 is "not known".
-
-    Examples
-    --------
-    >>> given_limits([87.0, 0.0])
-    array([87., inf])
-    """
+    """Return limits of effort or velocity, infinite where they are 0: files must have a number, and 0 is "not known"."""
     return np.where(np.asarray(limits) > 0, limits, np.inf)[()]

@@ -29,10 +29,12 @@ def random_inertia(rng: np.random.Generator) -> Inertia:
 BALL = Inertia.from_com(1.0, [0.1, 0.0, 0.0], np.eye(3).tolist())
 
 
-def toy(*joints: Any, links: Mapping[str, Any] | None = None, name: str = "toy", **options: Any) -> Model:
+def toy(
+    *joints: Any, links: Mapping[str, Any] | None = None, frames: Sequence[Any] = (), name: str = "toy", **options: Any
+) -> Model:
     """Return a model of joints, each ``"name parent child"``, its type, and what else `add_joint` takes.
 
-    Links are alike, of 1 kg, but for those in `links`.
+    Links are alike, of 1 kg, but for those in `links`; frames are ``"name link"`` and their placements.
     """
     builder = ModelBuilder(name)
     for link in dict.fromkeys(link for names, *_ in joints for link in names.split()[1:]):
@@ -40,6 +42,9 @@ def toy(*joints: Any, links: Mapping[str, Any] | None = None, name: str = "toy",
     for names, joint, *more in joints:
         own, parent, child = names.split()
         builder.add_joint(own, parent=parent, child=child, joint=joint, **dict(*more))
+    for names, placement in frames:
+        own, link = names.split()
+        builder.add_frame(own, link=link, placement=placement)
     return builder.build(**options)
 
 

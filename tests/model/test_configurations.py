@@ -74,21 +74,6 @@ def test_quaternions_are_unit_ones() -> None:
             dog.with_configuration("any", q)
 
 
-@pytest.mark.parametrize(
-    ("name", "q", "message"),
-    [
-        ("up", UP[1:], r"the configuration 'up' has shape \(5,\), \(6,\) is needed"),
-        ("up", [np.nan] * 6, "the configuration 'up' holds a number that is not finite"),
-        ("up", [True] * 6, "the configuration 'up' has dtype bool"),
-        (3, UP, "the name of a configuration is a str; 3 was given"),
-        (["up"], UP, "the name of a configuration is a str"),
-    ],
-)
-def test_mistakes_are_told(name: object, q: object, message: str) -> None:
-    with pytest.raises(kt.ArgumentError, match=message):
-        plain.with_configuration(name, q)  # type: ignore[arg-type]
-
-
 @pytest.mark.parametrize("size", [(), 5, (2, 0), (2, 3)])
 @pytest.mark.parametrize("seed", range(4))
 def test_random_numbers_are_those_of_the_joints_one_by_one(seed: int, size: int | tuple[int, ...]) -> None:

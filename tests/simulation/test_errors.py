@@ -49,7 +49,10 @@ WRONG: list[tuple[dict[str, Any], str]] = [
         {"duration": None, "steps": 10**14},
         r"q would be kept as an array of shape \(100000000000001, 2\), of 1600000000000016 bytes",
     ),
-    ({"joints": 3.0}, "joints is 3.0; it takes names out of stops, effort, friction"),
+    ({"joints": 3.0}, "joints takes a list of names, not 3.0"),
+    ({"joints": np.array(3.0)}, "joints takes a list of names, not array"),
+    ({"joints": ["all", "stops"]}, "it takes names out of stops, effort, friction, or 'all' or 'none'"),
+    ({"integrator": np.zeros(2)}, "no integrator"),
     ({"dt": [1e-3, 1e-3]}, "dt is"),
     ({"duration": 0.10005}, r"duration = 0\.10005 s is 100\.05 steps of dt = 0\.001 s: give a whole number"),
     ({"duration": np.inf}, "duration is inf"),
@@ -79,7 +82,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"integrator": "semi_implicit"}, "no integrator 'semi_implicit', did you mean 'semi_implicit_euler'"),
     ({"integrator": 5}, "integrator"),
     ({"joints": "stop"}, "no part of their physics 'stop', did you mean 'stops'"),
-    ({"joints": True}, "joints is True"),
+    ({"joints": True}, "joints takes a list of names, not True"),
     ({"limits": "all"}, "simulate has no argument 'limits'"),
     # controllers
     ({"controller": "hold"}, "controller takes a compiled function, a function of"),
@@ -155,7 +158,7 @@ WRONG += [
 @pytest.mark.parametrize(("given", "message"), WRONG)
 def test_the_error_says_what_was_given_and_what_is_needed(given, message, monkeypatch):
     if not callable(given.get("controller")) or isinstance(given["controller"], type(hold)):
-        monkeypatch.setattr("kinetree.simulation.rollout.Rollout.run", None)  # nothing moves
+        monkeypatch.setattr("kinetree.simulation.run.Rollout.run", None)  # nothing moves
     call = {"q": [0.3, -0.4], "duration": 0.1, **given}
     with pytest.raises(KinetreeError, match=message):
         ROBOT.simulate(**call)

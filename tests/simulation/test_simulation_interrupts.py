@@ -14,7 +14,7 @@ import pytest
 import kinetree as kt
 from helpers.pendulum import pendulum
 from helpers.trees import Array
-from kinetree.simulation import events, result, rollout, run
+from kinetree.simulation import events, result, run
 
 ROBOT = pendulum()
 Q = np.array([[0.3, -0.5], [0.1, 0.2]])
@@ -30,7 +30,7 @@ def late(q: Array, t: float) -> Array:
     return t + q[1] - 0.2022  # of one robot only
 
 
-FILES = [module.__file__ for module in (events, result, rollout, run)]
+FILES = [module.__file__ for module in (events, result, run)]
 EVENTS = [kt.Event(ticks, most=3), kt.Event(late, stop=True)]
 
 
@@ -64,7 +64,7 @@ def interrupted_at(line: int, call: Callable[[], kt.Trajectory]) -> tuple[bool, 
 
 @pytest.mark.parametrize("python", [True, False])
 def test_what_is_left_fits_together(python: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kinetree.simulation.rollout.PIECE_SECONDS", 1e-9)
+    monkeypatch.setattr("kinetree.simulation.run.PIECE_SECONDS", 1e-9)
     steps = 3 if python else 67
     how: dict[str, Any] = {"steps": steps, "events": EVENTS, "controller": hold if python else None}
     whole, seen = ROBOT.simulate(Q, **how), set()

@@ -124,7 +124,7 @@ class Trajectory(Quantities, PicturesAndFiles):
         times = times_of(t)
         Q = real_array("q", q, len(times), robot.nq)
         lead, arrays = Q.shape[:-2], {}
-        rows = [0, *(() if f is None else np.shape(f))][-1]
+        rows = 0 if f is None else real_array("f", f, None).shape[-1]
         given: Any = ("v", v, robot.nv), ("a", a, robot.nv), ("tau", tau, robot.nv), ("f", f, rows)
         for name, value, n in given:
             needed = name == "v" or value is not None
@@ -133,10 +133,13 @@ class Trajectory(Quantities, PicturesAndFiles):
         kept = {"t": times, "q": Q, "v": arrays["v"], "stopped_at": stops, "reasons": why.astype(object)}
         kept |= {f"_{name}": arrays[name] for name in RECORDED}
         seen = {name: None if value is None else read_only(value) for name, value in kept.items()}
-        if not isinstance(events, Sequence) or not isinstance(counts or {}, Mapping):
-            raise ArgumentError(f"events takes a list and counts a dict, not {events!r} and {counts!r}")
-        counted = {name: read_only(of_robots(f"counts[{name!r}]", x, lead)) for name, x in (counts or {}).items()}
-        own = {name: read_only(x) for name, x in (inputs or {}).items()}
+        counts, inputs = {} if counts is None else counts, {} if inputs is None else inputs
+        if not isinstance(events, Sequence) or not isinstance(counts, Mapping) or not isinstance(inputs, Mapping):
+            raise ArgumentError(
+                f"events takes a list, counts and inputs take a dict, not {events!r}, {counts!r} and {inputs!r}"
+            )
+        counted = {name: read_only(of_robots(f"counts[{name!r}]", x, lead)) for name, x in counts.items()}
+        own = {name: read_only(x) for name, x in inputs.items()}
         self.__dict__.update(seen, robot=robot, events=tuple(events), counts=counted, inputs=own, end=end)
 
     @classmethod
