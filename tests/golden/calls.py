@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import math
 import re
+import tempfile
 import warnings
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +17,7 @@ import kinetree as kt
 from helpers.mechanisms import four_bar
 from helpers.shown import summary
 from kinetree.conventions.joint_state import State
-from kinetree.identification import PayloadTracker, diagnose, prepare
+from kinetree.identification import PayloadTracker, Samples, diagnose, holding, prepare, read_log
 from kinetree.inverse_kinematics import FrameTarget, LookAt
 from kinetree.motions import minimum_time, quintic, trapezoid
 
@@ -30,6 +33,12 @@ def calls(robot: kt.Robot, log: Any) -> dict[str, tuple[Callable[..., object], A
     way = {"t": t, "q": np.outer(t, q), "v": np.ones((5, 1)) * q}
     motion = kt.Trajectory(robot, **way)
     fit = robot.identify(log, ["damping"])
+    hold = robot.compile(lambda q, v, gain, push: push - gain * v, shapes={"gain": (), "push": ()}, name="hold")
+    passes = robot.compile(lambda q: q[0] - 0.1005, name="passes")
+    slot = kt.Mechanism(robot, [kt.ContactSlot("hit", "b2")])
+    happened = {"event_times": [0.1], "event_names": ["low"], "event_robots": np.zeros((1, 0)), "event_q": [q]}
+    happened |= {"event_v": [v], "count_names": ["low", "high"], "counts": np.zeros(2), "stopped_at": 0.75}
+    happened |= {"input_names": ["load"], "input_kinds": ["payload"], "input_frames": ["b1"]}
     limits = {"lower": -0.7, "upper": [0.5, 0.6, 0.7], "velocity": {names[0]: 2.0}, "effort": 50.0}
     physics = {"armature": 0.1, "damping": [0.1, 0.2, 0.3], "friction": {names[0]: 0.5}, "stiffness": 2.0}
     physics |= {"rest_position": [0.1, 0.2, 0.3], "rotor_inertia": 1e-3, "gear_ratio": [50.0, -20.0, 10.0]}
@@ -58,7 +67,18 @@ def calls(robot: kt.Robot, log: Any) -> dict[str, tuple[Callable[..., object], A
         ),
         "mobility": (lambda **x: freedom(mech.mobility(**x)), {"q": closed, "active": [1.0], "tolerance": 1e-6}),
         "complete_positions": (mech.complete_positions, {"q": closed[None]}),
-        "Trajectory": (lambda **x: kt.Trajectory(robot, **x), {**way, "tau": way["v"], "stopped_at": 0.75}),
+        "Trajectory": (
+            lambda **x: kt.Trajectory(robot, **x),
+            {**way, "tau": way["v"], "stopped_at": 0.75, "reasons": "hit", "counts": {"steps": 4}},
+        ),
+        "load of an archive": (
+            partial(in_an_archive, lambda path: kt.Trajectory.load(path, robot)),
+            {**way, **happened, "inputs": np.ones((1, 10)), "q_names": names},
+        ),
+        "read_log": (
+            partial(in_an_archive, lambda path: read_log(path, robot).q),
+            {**way, "tau": way["v"], "q_names": names, "note": "by hand"},
+        ),
         "at": (motion.at, {"t": [0.1, 0.3]}),
         "quintic": (lambda **x: quintic(robot, **x)([0.1, 0.2]), {"q0": q, "q1": v, "duration": 2.0}),
         "trapezoid": (
@@ -126,11 +146,53 @@ def calls(robot: kt.Robot, log: Any) -> dict[str, tuple[Callable[..., object], A
             lambda **x: robot.identify(log, check=False, **x).values,
             {"terms": ["damping"], "known": {"damping of j0": 0.4}, "motor_constants": [names[0]], "tolerance": 1e-6},
         ),
+        "Samples": (
+            lambda **x: robot.identify(Samples(**x), ["damping"], check=False).count,
+            {"q": log.q, "v": log.v, "a": log.a, "tau": log.tau, "f_ext": np.zeros((len(log.q), robot.nb, 6))},
+        ),
+        "Bodies": (
+            lambda **x: robot.identify(log, ["damping"], bodies=kt.Bodies(**x), check=False).robot.mass,
+            {"spread": 0.5, "bounds": {"b2": np.array([[-1.0, -1.0, -1.0], [1.0, 1.0, 0.5]])}},
+        ),
+        "stribeck_speed": (
+            lambda **x: robot.identify(log, ["stribeck"], check=False, **x).values,
+            {"stribeck_speed": [0.1, 0.2, 0.3]},
+        ),
+        "holding": (lambda **x: holding(robot, log, **x).load, {"frame": "b2", "inertia": robot.model.bodies[0].inertia}),
+        "identify_payload": (lambda **x: robot.identify_payload(log, **x).inertia.m, {"frame": "b2"}),
         "validate": (lambda **x: fit.validate(log, **x).rms, {"consistent": True, "lags": 5}),
         "predict": (fit.predict, {"q": q, "v": v, "a": v, "consistent": True}),
         "simulate": (
             lambda **x: robot.simulate(steps=4, **x),
-            {"q": q, "v": v, "dt": 0.001, "joints": "all", "record": ["q", "v", "tau"]},
+            {
+                "q": q,
+                "v": v,
+                "dt": 0.001,
+                "joints": "all",
+                "record": ["q", "v", "tau"],
+                "integrator": "rk4",
+                "controller": hold,
+                "inputs": {"gain": 2.0, "push": 1.0},
+                "progress": None,
+            },
+        ),
+        "steps": (lambda **x: robot.simulate(q, v, **x), {"steps": 10, "duration": 0.01}),
+        "State": (lambda **x: robot.simulate(kt.State(**x), steps=4), {"t": 0.5, "q": q, "v": v}),
+        "Controller": (
+            lambda **x: robot.simulate(q, v, steps=4, controller=kt.Controller(**x)),
+            {"law": hold, "every": 2, "inputs": {"gain": 2.0}, "over_time": {"push": np.ones(4)}},
+        ),
+        "Event": (
+            lambda **x: [*robot.simulate(q, v, steps=4, events=[kt.Event(**x)]).counts.items()],
+            {"condition": passes, "direction": 1, "most": 2, "name": "passes", "stop": False},
+        ),
+        "integrator": (
+            lambda step, name, order: kt.integrator(name, order=order)(step).order,
+            {"name": "own", "order": 2, "step": lambda system, t, q, v, dt: (q, v)},
+        ),
+        "slots": (
+            lambda **x: slot.slots({"hit": (*x.values(),)}),
+            {"point": [0.1, 0.2, 0.3], "normal": [0.0, 0.0, 2.0], "gap": 0.1},
         ),
         "Forces": (
             lambda **x: robot.simulate(q, v, steps=4, forces=kt.Forces(**x)),
@@ -200,6 +262,17 @@ def calls(robot: kt.Robot, log: Any) -> dict[str, tuple[Callable[..., object], A
             },
         ),
     }
+
+
+def in_an_archive(read: Callable[[Path], object], **arrays: Any) -> object:
+    """Return what is read from an NPZ archive of these arrays, of whose place errors say nothing."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "motion.npz"
+        np.savez(path, **arrays)
+        try:
+            return read(path)
+        except kt.FormatError as error:
+            raise kt.FormatError(str(error).replace(folder, "")) from None
 
 
 def freedom(found: Any) -> str:

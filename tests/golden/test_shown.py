@@ -31,6 +31,7 @@ from calls import odd, outcome
 from helpers.mechanisms import four_bar
 from helpers.shown import FOLDER, differences, figure_lines, stored, summary
 from kinetree.algorithms.registry import ALGORITHMS
+from kinetree.aliases import KEYWORDS
 from kinetree.cli import main
 from kinetree.cli.arguments import COMMANDS
 from kinetree.cli.program import make_parser
@@ -339,6 +340,30 @@ def signatures(folder: Path) -> Iterator[str]:
                 bare = inspect.Signature([x.replace(annotation=x.empty) for x in given])
                 found.add(f"{getattr(function, '__qualname__', function)}{bare}")
     yield from sorted(line for line in found if "=" in line)
+
+
+@case
+def keywords(folder: Path) -> Iterator[str]:
+    """Yield what is said of arguments that have this name in another library, or are a part of a value here."""
+    robot, (mech, q) = arm(), four_bar()
+    twice, thrice = ([0.0] * 3,) * 2, ([0.0] * 3,) * 3
+    names = sorted({*KEYWORDS, *(x.name for value in VALUES for x in fields(PUBLIC[value])), "nobody"})
+    for function, given in (
+        (robot.simulate, ([0.0] * 3,)),
+        (robot.simulation, ([0.0] * 3,)),
+        (mech.simulate, (q,)),
+        (robot.step, (*thrice, 0.1)),
+        (robot.inverse_kinematics, ([0.0] * 3, "b2")),
+        (robot.identify, (samples(robot),)),
+        (robot.excite, (["damping"],)),
+        (mech.contact_dynamics, thrice),
+        (mech.impulse, twice),
+        (kt.load, ("ur5",)),
+        (kt.Contact, ("a",)),
+    ):
+        known = inspect.signature(function).parameters
+        tried = {name: (partial(function, *given, **{name: 1.0}), name) for name in names if name not in known}
+        yield f"{getattr(function, '__qualname__', function.__name__)}:\n{made(tried)}"
 
 
 @case
