@@ -144,7 +144,15 @@ def calls(robot: kt.Robot, log: Any) -> dict[str, tuple[Callable[..., object], A
         ),
         "identify": (
             lambda **x: robot.identify(log, check=False, **x).values,
-            {"terms": ["damping"], "known": {"damping of j0": 0.4}, "motor_constants": [names[0]], "tolerance": 1e-6},
+            {
+                "terms": ["damping"],
+                "known": {"damping of j0": 0.4},
+                "motor_constants": [names[0]],
+                "tolerance": 1e-6,
+                "by": kt.LeastSquares(),
+                "bodies": kt.Bodies(),
+                "filter": None,
+            },
         ),
         "Samples": (
             lambda **x: robot.identify(Samples(**x), ["damping"], check=False).count,
@@ -158,7 +166,10 @@ def calls(robot: kt.Robot, log: Any) -> dict[str, tuple[Callable[..., object], A
             lambda **x: robot.identify(log, ["stribeck"], check=False, **x).values,
             {"stribeck_speed": [0.1, 0.2, 0.3]},
         ),
-        "holding": (lambda **x: holding(robot, log, **x).load, {"frame": "b2", "inertia": robot.model.bodies[0].inertia}),
+        "holding": (
+            lambda **x: holding(robot, log, **x).load,
+            {"frame": "b2", "inertia": robot.model.bodies[0].inertia},
+        ),
         "identify_payload": (lambda **x: robot.identify_payload(log, **x).inertia.m, {"frame": "b2"}),
         "validate": (lambda **x: fit.validate(log, **x).rms, {"consistent": True, "lags": 5}),
         "predict": (fit.predict, {"q": q, "v": v, "a": v, "consistent": True}),
@@ -305,7 +316,7 @@ def odd(value: Any) -> Iterator[tuple[str, object]]:
             yield from ((f"{name!r}: {text}", value | {name: other}) for text, other in odd(x))
         case [str(first), *_]:
             yield from (("the first", [first]), ("bare", first), ("twice", [first, first]), ("()", ()), ("1", [1]))
-            yield "unknown", [*value, "nobody"]
+            yield from (("unknown", [*value, "nobody"]), ("other", [*value[:-1], "nobody"]))
         case list() | tuple() | np.ndarray() if np.size(value):
             x = np.array(value, dtype=float)
             yield from (

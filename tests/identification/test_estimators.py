@@ -119,6 +119,11 @@ def test_zero_forces_and_joints_that_are_not_measured(flying: tuple[kt.Robot, Sa
     assert told.sum() >= 17, "all but those of a joint that the base does not carry"
     np.testing.assert_allclose(fit.values[told], fit.base.of(robot)[told], atol=1e-6 * np.abs(fit.values).max())
     np.testing.assert_array_equal(np.isnan(fit.noise), np.isnan(np.asarray(log.tau)[0]))
+    noise = np.where(np.isnan(fit.noise), np.nan, 0.1)
+    noisy = log._replace(tau=log.tau + noise * np.random.default_rng(0).normal(size=log.tau.shape))
+    fit = robot.identify(noisy, ["damping"], by=TABLE[name](log))
+    np.testing.assert_allclose(fit.noise, noise, rtol=0.3)
+    assert {f"damping of {robot.joint_names[k]}" for k in (1, 2)} <= {*fit.unidentifiable}
 
 
 @every
@@ -150,15 +155,6 @@ def test_an_estimator_from_outside(arm: kt.Robot, motion: Motion) -> None:
     np.testing.assert_allclose(fit.values, np.linalg.lstsq(Y, log[3].ravel(), rcond=None)[0], rtol=1e-6, atol=1e-8)
     motors = arm.identify(motion, base, by=Plain(), motor_constants=["joint0"], known={"damping of joint0": 0.0})
     np.testing.assert_allclose(motors.motor_constants.values, 1.0, rtol=1e-9)
-
-
-@pytest.mark.parametrize(
-    "old", ["weights", "loss", "instruments", "consistent", "prior_spread", "bounds", "joint_terms"]
-)
-def test_an_old_keyword_is_answered_with_the_new_one(arm: kt.Robot, motion: Motion, old: str) -> None:
-    new = {"joint_terms": "terms"}.get(old, "bodies" if old in ("consistent", "prior_spread", "bounds") else "by")
-    with pytest.raises(kt.errors.CallError, match=f"here it is '{new}|: write {new}="):
-        arm.identify(motion, **{old: None})
 
 
 # -- Noise that joints share, and a simulation in closed loop ----------------------------------------------------------

@@ -136,8 +136,6 @@ def test_a_payload_that_few_joints_tell_in_part(arm: kt.Robot, motion: Motion) -
     np.testing.assert_allclose(arm.attach(found.inertia, hand).inverse_dynamics(q, v, a), tau, atol=1e-5)
     with pytest.raises(kt.ArgumentError, match="'base' does not move"):
         arm.identify_payload(motion, "base")
-    with pytest.raises(kt.ArgumentError, match="1 samples are too few"):
-        arm.identify_payload(tuple(x[:1] for x in motion), hand)
 
 
 def test_what_the_data_do_not_tell(arm: kt.Robot, motion: Motion) -> None:
@@ -503,26 +501,15 @@ def test_what_is_refused(arm: kt.Robot, motion: Motion) -> None:
             (lambda choice=choice: identify(motion, **{"terms": TERMS, **choice}), message)
             for choice, message in [
                 ({"known": {"damping": 0.0}}, "damping of joint0"),
-                ({"known": {"damping of joint0": -1.0}}, "cannot be negative"),
-                ({"known": {"damping of joint0": "0.1"}}, "is a number"),
-                ({"known": ["damping of joint0"]}, "standard deviations by names"),
                 ({"stribeck_speed": [1, 1, 1]}, 'without "stribeck"'),
-                ({"terms": ["stribeck"], "stribeck_speed": [0.0, 1.0, 1.0]}, r"stribeck_speed is .* must be positive"),
-                ({"by": "huber"}, r"by is 'huber', it must be an estimator, such as Robust\(\)"),
                 ({"by": Robust}, "by is <class .*Robust'>, it must be an estimator"),
-                ({"bodies": True}, r"bodies is True, it must be Bodies\(…\), or None"),
-                ({"filter": {"cutoff": 5.0}}, r"filter is {'cutoff': 5.0}: write filter=kinetree.Filter\(…\)"),
-                ({"terms": None}, r"terms is None: a list of joint terms is needed, \[\] for none"),
                 ({"terms": {"own": lambda q, v, a: [1.0 / (v[0] - v[0]), 0.0, 0.0]}}, "not finite at some sample"),
-                ({"motor_constants": 3}, "motor_constants is 3: 'all', a list of joints"),
             ]
         ),
         *(
             (lambda log=log: identify(log, TERMS), message)
             for log, message in [
                 (tuple(x[:3] for x in motion), "equations for"),
-                ((q, v[:10], a, tau), r"v has shape"),
-                ((q, v, a, bad), r"tau\[0, 0\] is not finite"),
                 (3.0, "a log is"),
                 ([q, v, a, tau], "ndarray was given"),
                 (fit, "Fit was given"),
@@ -536,15 +523,6 @@ def test_what_is_refused(arm: kt.Robot, motion: Motion) -> None:
         (lambda: fit.validate([]), "has no samples"),
         (lambda: arm.base_parameters().of(kt.load("ur5")), "has not the bodies"),
         (lambda: arm.identify_payload(tuple(x[:1] for x in motion), hand), "1 samples are too few for a payload"),
-        (lambda: Robust(["huber"]), "loss is .'huber'., it must be 'huber' or 'cauchy'"),
-        (lambda: Robust("hubert"), "'huber' or 'cauchy'"),
-        (lambda: kt.LeastSquares("all"), "weights is 'all'"),
-        (lambda: kt.LeastSquares(correlated="no"), "correlated is 'no', it must be True or False"),
-        (lambda: kt.OutputError(None), "simulate is None, it must be a function"),
-        (lambda: kt.OutputError(len, steps="a"), "steps is 'a', it must be an integer ≥ 1"),
-        (lambda: kt.OutputError(len, steps=0), "an integer ≥ 1"),
-        (lambda: Bodies(spread=0.0), "spread"),
-        (lambda: Bodies(bounds=None), "bounds are None: boxes or ellipsoids by names of links"),
         (lambda: fit.residual, r"no attribute 'residual': it is validate\(log\)"),
         (lambda: fit.untold, "no attribute 'untold': it is unidentifiable"),
         (lambda: Bodies(prior_spread=0.2), r"Bodies has no argument 'prior_spread'|no argument without a name"),

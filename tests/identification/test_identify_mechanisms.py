@@ -165,7 +165,6 @@ def test_wrong_calls_say_what_to_write() -> None:
     feet = kt.Mechanism(kt.load("go2"), [kt.Contact("FL_foot")])
     for call, message in [
         (lambda: mech.identify((lost, v, a, tau)), r"q is NaN for elbow.*mech.complete_positions\(q\)"),
-        (lambda: mech.complete_positions(lost), "finite in the first sample"),
         (lambda: mech.identify((q, v, a, driven), check=False), r"forces of motor are NaN.*actuated="),
         (lambda: short.mech.complete_positions(far), "cannot be closed near sample 3"),
         (lambda: mech.identify((q, v, a, tau), motor_constants="all"), "without motor constants"),

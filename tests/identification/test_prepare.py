@@ -166,14 +166,9 @@ def test_what_is_refused(robot: kt.Robot) -> None:
     q, bad = wave(T)[0], wave(T)[0]
     bad[17, 1] = np.nan
     for arguments, choices, message in [
-        ((T[::-1], q, q), {}, "t must increase: it goes from 6 s to 5.998 s at sample 1, and so at 3000 of 3001"),
-        ((np.where(T[9] == T, T[8], T), q, q), {}, "from 0.016 s to 0.016 s at sample 9, and so at 1 of"),
         ((T[:1], q[:1], q[:1]), {}, "two times and more"),
-        ((T, q[:-1], q), {}, r"q has shape"),
-        ((T, bad, q), {}, "q holds a number that is not finite, first at sample 17"),
         ((T[:9], q[:9], q[:9]), {}, "give more samples"),
         ((T, 0.0 * q, q), {"standing": 0.1}, "every joint is slower"),
-        ((T, q, q), {"presliding": 0.0}, r"presliding is 0\.0: it must be positive"),
     ]:
         with pytest.raises(kt.ArgumentError, match=message):
             prepare(robot, *arguments, filter=kt.Filter(cutoff=5.0, **choices))

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from helpers.bags import URDF, bag
+from helpers.logs import LEG as URDF
+from helpers.logs import joint_states, write_bag
 from kinetree.identification import read_log
 from kinetree.logs.codecs import CODECS, Bag, Csv, Npz, Parquet, Table, codec_of, open_columns
 from kinetree.logs.columns import Coordinates
@@ -33,11 +34,12 @@ def motion() -> dict[str, Array]:
 
 
 def written(codec: type[Table], folder: Path, arrays: dict[str, Array], *names: str) -> Path:
-    """Write a motion of joints of these names."""
+    """Write a motion of joints of these names, in a bag in another order and beside a joint of no robot's."""
     joints = list(names or LEG.q)
     if codec is Bag:
-        rows = zip(arrays["t"], arrays["q"], arrays["tau"], strict=True)
-        return bag(folder / "bag", [(t, joints, q, tau) for t, q, tau in rows])
+        q, tau = (np.insert(arrays[x][:, ::-1], 1, 9.0, axis=1) for x in ("q", "tau"))
+        states = joint_states(arrays["t"], q, tau, [joints[1], "gripper", joints[0]])
+        return write_bag(folder / "bag", {"/joint_states": states})
     path = folder / f"log{codec.suffixes[0]}"
     columns = {"t": ["t"]} | {x: [f"{x}.{name}" for name in joints] for x in arrays if x != "t"}
     labels = {"q_names": np.array(joints), "v_names": np.array(joints)} if codec is Npz else {}
@@ -78,6 +80,40 @@ def test_a_log_is_the_same_whole_or_in_blocks(codec: type[Table], robot: kt.Robo
     assert [len(part.q) for part in read_log(path, robot, block=1)] == [1] * len(T)
     assert (parts.notes, parts.progress) == (log.notes, pytest.approx(1.0, abs=0.05))
     assert log.notes == ()
+
+
+@pytest.mark.parametrize("codec", CODECS, ids=lambda codec: codec.suffixes[-1])
+def test_rows_without_numbers_are_left_out_on_request(codec: type[Table], robot: kt.Robot, tmp_path: Path) -> None:
+    arrays, kept = motion(), np.delete(np.arange(N), [3, 40])
+    arrays["q"][3, 0], arrays["tau"][40, 1] = np.nan, np.inf
+    path, leaving = written(codec, tmp_path, arrays), kt.Sensors(skip_missing=True)
+    paths = [path]
+    if codec is Csv:
+        paths.append(tmp_path / "empty fields.csv")
+        paths[1].write_text(path.read_text().replace("nan", "").replace("inf", ""))
+    for path in paths:
+        with pytest.raises(kt.FormatError, match=r"number.*; Sensors\(skip_missing=True\), or --skip-missing, leaves"):
+            read_log(path, robot)
+        log, streamed = (read_log(path, robot, block=block, sensors=leaving) for block in (None, 7))
+        np.testing.assert_array_equal(np.concatenate([x.q for x in streamed]), arrays["q"][kept])
+        np.testing.assert_array_equal(log.tau, arrays["tau"][kept])
+        np.testing.assert_allclose(log.t, T[kept] - T[kept][0], atol=1e-9)
+        assert log.notes == streamed.notes == ("2 of 50 rows, in which a number is missing, are left out",)
+    arrays["q"][:, 1] = np.nan
+    (tmp_path / "none").mkdir()
+    with pytest.raises(kt.FormatError, match="in every one of 50 rows a number is missing"):
+        read_log(written(codec, tmp_path / "none", arrays), robot, sensors=leaving)
+
+
+@pytest.mark.parametrize("codec", [Csv, Npz, Parquet], ids=lambda codec: codec.suffixes[0])
+def test_forces_that_were_never_measured_are_nan(codec: type[Table], robot: kt.Robot, tmp_path: Path) -> None:
+    q = np.sin(np.outer(T, [3.0, 4.0]))
+    path = written(codec, tmp_path, {"t": T, "q": q, "tau": 5.0 * q * [1.0, np.nan]})
+    if codec is Csv:
+        path.write_text(path.read_text().replace("nan", ""))
+    log = read_log(path, robot)
+    np.testing.assert_array_equal(log.tau, 5.0 * q * [1.0, np.nan])
+    assert np.isnan(robot.identify(log, [], filter=kt.Filter(cutoff=20.0), check=False).noise).tolist() == [False, True]
 
 
 def cut_short(codec: type[Table], folder: Path) -> Path:

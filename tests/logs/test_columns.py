@@ -52,6 +52,8 @@ LOGS = [
     "time,q[0],q[1],dq[0],dq[1],tau_J[0],tau_J[1],tau_J_d[0],tau_J_d[1],q_d[0],q_d[1],dtau_J[0],dtau_J[1]",
     "time,state.q[0],state.q[1],state.dq[0],state.dq[1],state.tau_J[0],state.tau_J[1]",
     "t,hip_pos,knee_pos,hip_vel,knee_vel,hip_eff,knee_eff",
+    "timestamp,actual_q_0,actual_q_1,actual_qd_0,actual_qd_1,actual_moment_0,actual_moment_1",
+    "time (s),hip,knee,hip_velocity,knee_velocity,hip_effort,effort.knee",
     "t,joint_1_pos,joint_2_pos,joint_1_vel,joint_2_vel,joint_1_eff,joint_2_eff",
     "Time [s],A1 [rad],A2 [rad],A1 [rad/s],A2 [rad/s],A1 [Nm],A2 [Nm]",
     "Time [s],J1 position [rad],J2 position [rad],J1 velocity [rad/s],J2 vel [rad/s],J1 torque [Nm],J2 torque [Nm]",

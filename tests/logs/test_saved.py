@@ -108,7 +108,6 @@ def test_what_cannot_be_written_leaves_nothing(tmp_path, monkeypatch):
 
 def test_the_file_is_of_another_robot(tmp_path):
     for suffix, message in (
-        ("npz", "'q_names' are those of another robot"),
         ("csv", "the header lacks"),
         ("parquet", "the header lacks"),
     ):
@@ -139,17 +138,9 @@ T, Q = np.arange(3.0), np.zeros((3, 6))
         (b"", "not a readable NPZ archive"),
         (b"PK\x03\x04 and no more", "not a readable NPZ archive"),
         (npz(t=T, q=Q, v=Q)[:-40], "not a readable NPZ archive"),
-        (npz(t=T, q=np.array([print] * 3), v=Q), "not a readable NPZ archive: the array .q. holds Python objects"),
         (npz(t=T, q=Q), "there is no v"),
         (npz(q=Q, v=Q), "there is no t"),
-        (npz(t=T, q=Q, v=Q * np.nan), "v holds a number that is not finite"),
-        (npz(t=T, q=Q, v=Q.astype(str)), "the array 'v' has the type <U"),
         (npz(t=T, q=Q, v=Q * 1j), "the array 'v' has the type complex128"),
-        (npz(t=T, q=Q, v=Q[:2]), r"v has shape \(2, 6\), \(3, 6\) is needed"),
-        (npz(t=T[::-1], q=Q, v=Q), "t must increase"),
-        (npz(t=T, q=Q, v=Q, reasons=np.array(["a", "b"])), "reasons has shape"),
-        (npz(t=T, q=Q, v=Q, reasons=np.array(3)), "the array 'reasons' has the type int64"),
-        (npz(t=T, q=Q, v=Q, q_names=np.array(["hip"])), "another robot: hip; expected"),
         (bomb(30_000_000), "bytes that say they hold 30000000: that is refused"),
     ],
 )

@@ -127,7 +127,6 @@ def test_what_makes_no_sense() -> None:
             lambda: LINKAGE.simulate(Q, steps=3, contacts=Given(active=[1.0, 1.0])),
             r"active has shape \(2,\), \(\.\.\., 1\)",
         ),
-        (lambda: LINKAGE.simulate(Q, steps=3, contacts=Given(active=[np.nan])), "not finite"),
         (lambda: LINKAGE.simulate(Q, steps=3, contacts=Given(active=[0.5])), "active holds 0.5: it is 1 for each"),
         (lambda: LINKAGE.simulate(Q, steps=3, integrator="variational"), "variational integrator knows no constraints"),
         (lambda: LINKAGE.simulate(Q, steps=3, record="x"), "record"),

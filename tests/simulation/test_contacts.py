@@ -276,14 +276,9 @@ def test_shapes_and_numbers_without_meaning() -> None:
         *(
             (lambda given=given: POINT.simulate(zero, steps=3, **given), match)
             for given, match in (
-                (
-                    {"integrator": "rk4"},
-                    r"'rk4' is for smooth motions: choose semi_implicit_euler or implicit_euler, or ",
-                ),
+                ({"integrator": "rk4"}, r"'rk4' is for smooth motions: choose semi_implicit_euler or implicit_euler"),
                 ({"record": "a"}, "velocities jump"),
-                ({"contacts": Given(friction=[0.1, 0.2])}, "friction has shape"),
                 ({"contacts": Given(friction=[-0.1])}, "friction holds -0.1: it cannot be negative"),
-                ({"contacts": Given(restitution=[1.5])}, "restitution holds 1.5: it cannot be outside of 0 to 1"),
                 ({"contacts": "stick"}, r"contacts is 'stick': write contacts=kinetree.ContactInputs\(stick=True\)"),
                 ({"contacts": Given(solver=kt.GaussSeidel(), stick=True)}, "solver is for contacts that are solved"),
             )
@@ -296,11 +291,7 @@ def test_shapes_and_numbers_without_meaning() -> None:
             (lambda given=given: mech.slots(given), match)
             for given, match in (
                 ({"c": (up, up, 0.1)}, "no contact slot 'c'"),
-                ({"a": (up, (0.0, 0.0, 0.0), 0.1)}, "not a finite point, a normal and a gap"),
-                ({"a": (up, up, np.nan)}, "not a finite point"),
-                ({"a": (up, up)}, "the contact in slot 'a' is not"),
                 ({"a": 1.0}, "the contact in slot 'a' is not"),
-                ({"a": (up, up, "near")}, "the contact in slot 'a' is not"),
                 (5, "slots takes a dict of a point, a normal and a gap"),
             )
         ),
@@ -309,15 +300,6 @@ def test_shapes_and_numbers_without_meaning() -> None:
             lambda: mech.simulate(zero, steps=3, contacts=Given(slots=mech.slots({}), stick=True)),
             "contacts in slots do not stick",
         ),
-        (lambda: kt.ContactSlot("", "at_z"), "a contact slot has a name"),
-        (lambda: kt.ContactSlot("a", "at_z", friction=-1.0), "friction"),
-        (lambda: kt.box_contacts("a", (1.0, 2.0)), "three edges"),
-        (lambda: kt.box_contacts("a", 1.0), "three edges"),
-        (lambda: kt.box_contacts("a", (1.0, 2.0, -1.0)), "an edge of a box"),
-        (lambda: kt.capsule_contacts("a", 0.0, 0.1), "the length of a capsule"),
-        (lambda: kt.capsule_contacts("a", 1.0, np.nan), "the radius of a capsule"),
-        (lambda: kt.Contact("a", point=(1.0, 2.0)), r"the point of contact .* give a finite \(x, y, z\)"),
-        (lambda: kt.Contact("a", point=(1.0, 2.0, np.inf)), "the point of contact"),
     ):
         with pytest.raises(KinetreeError, match=match):
             call()

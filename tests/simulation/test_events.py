@@ -249,51 +249,17 @@ def test_numbers_of_the_robot_are_in_files(suffix: str, per_step: bool, tmp_path
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"input_kinds": np.array(["mass"])}, "'input_kinds' holds 'mass'; there are gravity, damping, friction"),
-        ({"input_frames": np.array(["hand"])}, "no frame 'hand'"),
-        ({"input_frames": np.array(["base"])}, "'base' does not move"),
-        ({"input_names": np.array(["q"])}, "'input_names' are no names of arguments, each another one"),
-        ({"input_names": np.array(["a b"])}, "'input_names' are no names of arguments"),
-        ({"inputs": np.zeros((3, 10))}, r"'inputs' has shape \(3, 10\); \(2, 10\) is expected"),
-        ({"inputs": np.zeros(10)}, r"'inputs' has shape \(10,\); \(2, 10\) is expected"),
-        ({"inputs": np.full((1, 10), np.inf)}, "'inputs' holds a number that is not finite"),
-        ({"event_q": np.zeros((1, 3))}, r"'event_q' has shape \(1, 3\); \(1, 2\) is expected"),
-        ({"event_times": np.array([np.nan])}, "'event_times' holds a number that is not finite"),
-        ({"stopped_at": np.array(-np.inf)}, "stopped_at holds inf, which is not a time"),
-        ({"event_q": np.array([[0.0, np.inf]])}, "'event_q' holds a number that is not finite"),
-        ({"event_robots": np.array([[0]])}, r"'event_robots' has shape \(1, 1\); \(1, 0\)"),
-        ({"event_names": np.array([1.0])}, "the array 'event_names' has the type float64: expected texts"),
-        ({"event_times": np.array(["now"])}, "the array 'event_times' has the type <U3: expected real numbers"),
-        ({"counts": np.zeros((2, 1))}, r"'counts' has shape \(2, 1\); \(2,\) is expected"),
+        ({"input_frames": ["base"]}, "'base' does not move"),
+        ({"input_names": ["q"]}, "'input_names' are no names of arguments, each another one"),
+        ({"input_names": ["a b"]}, "'input_names' are no names of arguments"),
     ],
 )
-def test_events_in_a_file_of_somebody_elses(changed: dict[str, Array], message: str, tmp_path: Path) -> None:
+def test_numbers_of_the_robot_in_a_file_of_somebody_elses(changed, message, tmp_path):
     robot, path = pendulum(), tmp_path / "motion.npz"
-    happened = {
-        "times": [0.1],
-        "names": ["low"],
-        "robots": np.zeros((1, 0)),
-        "q": np.zeros((1, 2)),
-        "v": np.zeros((1, 2)),
-    }
-    arrays = {"t": [0.0, 1.0], "q": np.zeros((2, 2)), "v": np.zeros((2, 2))}
-    arrays |= {f"event_{name}": x for name, x in happened.items()}
-    arrays |= {"count_names": ["low", "high"], "counts": np.zeros(2)}
-    arrays |= {
-        "input_names": ["load"],
-        "input_kinds": ["payload"],
-        "input_frames": ["lower"],
-        "inputs": np.zeros((1, 10)),
-    }
-    np.savez(path, **arrays)
-    assert kt.Trajectory.load(path, robot).events[0].name == "low"
-    np.savez(path, **arrays | changed)
+    robot.simulate([0.1, 0.2], steps=2, inputs={kt.payload("lower"): kt.Inertia.zero()}).save(path)
+    np.savez(path, **dict(np.load(path)) | changed)
     with pytest.raises(kt.KinetreeError, match=message):
         kt.Trajectory.load(path, robot)
-
-
-# -- the search ------------------------------------------------------------------------------------------------------
-# -- what cannot be --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["semi_implicit_euler", "rk4", "variational", "tsitouras"])
@@ -398,11 +364,6 @@ def test_events_that_cannot_be() -> None:
         return r.simulate([1.0], steps=1, events=events, **options)
 
     for make, message in (
-        (lambda: kt.Event(lambda q: q[0]), "condition takes a compiled function"),
-        (lambda: kt.Event(good, direction=2), "direction takes −1, 0 or 1, not 2"),
-        (lambda: kt.Event(good, most=0), "most is 0, it must be an integer ≥ 1"),
-        (lambda: kt.Event(good, name=3), "name takes a text, not 3"),
-        (lambda: kt.Event(good, stop="no"), "stop is 'no', it must be True or False"),
         (lambda: run([vector]), r"'vector': vector returns .* \(1,\): it must be one number"),
         (lambda: run([wide]), r"event 'wide': wide takes v of shape \(3,\), the simulation gives"),
         (lambda: run([stepped]), "stepped takes dt, which is not a part of a state"),
