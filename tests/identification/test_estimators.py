@@ -123,7 +123,7 @@ def test_zero_forces_and_joints_that_are_not_measured(flying: tuple[kt.Robot, Sa
     noisy = log._replace(tau=log.tau + noise * np.random.default_rng(0).normal(size=log.tau.shape))
     fit = robot.identify(noisy, ["damping"], by=TABLE[name](log))
     np.testing.assert_allclose(fit.noise, noise, rtol=0.3)
-    assert {f"damping of {robot.joint_names[k]}" for k in (1, 2)} <= {*fit.unidentifiable}
+    assert [x for x in fit.unidentifiable if "damping" in x] == [x for x in fit.base.names if "damping" in x] != []
 
 
 @every

@@ -166,19 +166,8 @@ def test_an_end_outside_the_position_limits_is_told(make: Callable[..., Path]) -
         make(panda, panda.neutral(), panda.lower_limits.astype(np.float32))
 
 
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: quintic(ROBOT, Q0[1:], Q1, 1.0), r"q0 has shape \(12,\), \(13,\) is needed"),
-        (lambda: quintic(ROBOT, Q0, Q1 * math.nan, 1.0), "q1 holds NaN"),
-        (lambda: quintic(ROBOT, Q0, 0.0 * Q1, 1.0), "a quaternion of norm zero"),
-        (lambda: quintic(ROBOT, Q0, Q1, 0.0), "duration is 0.0, it must be a positive number"),
-        (lambda: quintic(Q0, Q1, 1.0, 2.0), "a path takes the robot first"),  # type: ignore[arg-type]
-        (lambda: trapezoid(ROBOT, Q0, Q1, velocity=1.0, acceleration=[1, 2]), r"acceleration has shape \(2,\)"),
-        (lambda: trapezoid(ROBOT, Q0, Q1, velocity=-1.0, acceleration=1), "velocity must be positive"),
-        (lambda: trapezoid(ROBOT, Q0, Q1, velocity=1.0, acceleration=math.inf), "there is no limit of acceleration"),
-    ],
-)
-def test_errors(call: Callable[[], Path], message: str) -> None:
-    with pytest.raises(kt.ArgumentError, match=message):
-        call()
+def test_ends_that_are_no_configurations_and_no_robot():
+    with pytest.raises(kt.ArgumentError, match="a quaternion of norm zero"):
+        quintic(ROBOT, Q0, 0.0 * Q1, 1.0)
+    with pytest.raises(kt.ArgumentError, match="a path takes the robot first"):
+        quintic(Q0, Q1, 1.0, 2.0)

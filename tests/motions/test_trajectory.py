@@ -201,26 +201,16 @@ def test_the_events_of_a_part_are_those_within_it(batch):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"t": np.zeros(11)}, "t must increase: sample 1 is at 0 s, the one before it at 0 s"),
-        ({"t": np.full(11, np.inf)}, "t holds NaN or inf"),
-        ({"t": []}, "at least one sample"),
-        ({"t": np.arange(10.0)}, "q has shape"),
-        ({"v": np.zeros((2, 3, 11, 5))}, r"v has shape \(2, 3, 11, 5\), \(2, 3, 11, 6\) is needed"),
         ({"v": np.zeros((11, 6))}, r"v has shape \(11, 6\), \(2, 3, 11, 6\) is needed"),
-        ({"tau": np.zeros((2, 3, 11, 7))}, "tau has shape"),
-        ({"stopped_at": np.zeros(2)}, "stopped_at has shape"),
         ({"reasons": ["a", "b"]}, r"reasons has shape \(2,\), \(2, 3\) is needed"),
-        ({"q": np.zeros((11, 6)), "v": np.zeros((11, 6)), "reasons": ["a", "b"]}, r"\(2,\), \(\) is needed"),
-        ({"robot": "ur5"}, "takes the robot first; str was given"),
-        ({"v": None}, "v has dtype object"),
-        ({"events": 5}, "events takes a list"),
         ({"counts": {"steps": [1, 2]}}, r"counts\['steps'\] has shape \(2,\), \(2, 3\) is needed"),
+        ({"robot": "ur5"}, "takes the robot first; str was given"),
+        ({"events": 5}, "events takes a list"),
     ],
 )
 def test_what_does_not_fit_is_said_at_once(batch, change, message):
-    given = {"robot": batch.robot, "t": batch.t, "q": batch.q, "v": batch.v} | change
     with pytest.raises(ArgumentError, match=message):
-        kt.Trajectory(**given)
+        kt.Trajectory(**{"robot": batch.robot, "t": batch.t, "q": batch.q, "v": batch.v} | change)
 
 
 def test_what_cannot_be_drawn_or_written_is_said(batch, tmp_path):
