@@ -144,20 +144,6 @@ def test_the_motion_does_not_depend_on_how_often_it_is_looked_at(name: str) -> N
     assert often.counts["steps"] == seldom.counts["steps"]
 
 
-def test_each_robot_has_steps_of_its_own() -> None:
-    """With the bits that it has alone, and tolerances are numbers at run time."""
-    r = robot("floating")
-    q, v, _ = r.random_state(seed=2, size=11)
-    v = v * np.linspace(0.1, 3.0, 11)[:, None]
-    together = motion(r, q, v, duration=0.3, dt=0.03, rtol=1e-5)
-    assert len(set(together.counts["steps"].tolist())) > 5
-    for k in range(11):
-        alone = motion(r, q[k], v[k], duration=0.3, dt=0.03, rtol=1e-5)
-        assert np.array_equal(alone.q, together.q[k])
-        assert np.array_equal(alone.v, together.v[k])
-        assert alone.counts["rejected"] == together.counts["rejected"][k]
-
-
 def test_tries_in_vain_are_counted() -> None:
     """Steps grow while nothing moves, and are too long when a motor starts."""
     arm = robot("panda").with_gravity((0.0, 0.0, 0.0))

@@ -86,15 +86,6 @@ def test_constraints_are_switched_from_step_to_step() -> None:
     assert closure(LINKAGE, each.robots[1]) > 0.01
 
 
-def test_the_bits_do_not_depend_on_the_batch_nor_on_how_often_it_is_called() -> None:
-    starts = [four_bar(motor=x).q for x in np.linspace(-2.0, -0.5, 21)]
-    many = LINKAGE.simulate(starts, duration=0.1)
-    for k in (0, 7, 20):
-        assert np.array_equal(LINKAGE.simulate(starts[k], duration=0.1).q, many.q[k])
-    halves = LINKAGE.simulate(LINKAGE.simulate(starts, duration=0.04), duration=0.06)
-    assert np.array_equal(halves.q[:, -1], many.q[:, -1])
-
-
 def test_controllers_events_and_inputs() -> None:
     @TREE.compile
     def drive(q, v, kp: float):

@@ -7,7 +7,6 @@ import pytest
 
 import kinetree as kt
 from helpers.contact_robots import Array, point_mass, rolling, stack
-from helpers.kernels import same_bits
 from helpers.mechanisms import five_bar_leg
 from kinetree import ContactInputs as Given
 from kinetree.errors import KinetreeError
@@ -164,27 +163,6 @@ def test_penetration_is_taken_away_without_speed() -> None:
     deep = POINT.simulate([0.0, 0.0, -0.05], steps=3)
     assert np.allclose(deep.q[:, 2], [-0.05, 0.0, 0.0, 0.0], rtol=0, atol=1e-6)
     assert abs(deep.v).max() < 1e-12
-
-
-def test_the_bits_do_not_depend_on_the_batch_nor_on_going_on(leg: kt.Mechanism) -> None:
-    q = np.tile(LEG.q, (19, 1))
-    q[:, 2] = np.linspace(0.1, 0.3, 19)
-    v = np.zeros((19, leg.nv))
-    v[:, 3] = np.linspace(-1.0, 1.0, 19)
-    many = leg.simulate(q, v, duration=0.1, record="f")
-    for k in (0, 7, 18):
-        alone = leg.simulate(q[k], v[k], duration=0.1, record="f")
-        for name in ("q", "v", "f"):
-            assert same_bits(getattr(alone, name), getattr(many, name)[k])
-        assert alone.counts["iterations"] == many.counts["iterations"][k]
-    threads = kt.get_num_threads()
-    try:
-        kt.set_num_threads(1)
-        assert same_bits(leg.simulate(q, v, duration=0.1).q, many.q)
-    finally:
-        kt.set_num_threads(threads)
-    halves = leg.simulate(leg.simulate(q, v, duration=0.04), duration=0.06)
-    assert same_bits(halves.q[:, -1], many.q[:, -1])
 
 
 def test_a_step_is_one_of_a_simulation(leg: kt.Mechanism) -> None:
