@@ -1,7 +1,5 @@
 """What each command refuses: the code, one line of what to do, and no file."""
 
-from __future__ import annotations
-
 import shlex
 from pathlib import Path
 
@@ -11,7 +9,7 @@ import pytest
 import kinetree as kt
 from helpers.shell import KNEE, SWING, WHEEL, write_csv
 
-ERRORS: dict[str, list[tuple[str, int, str]]] = {
+ERRORS = {
     "": [
         ("", 2, "usage: kinetree"),
         ("fly", 2, "usage: kinetree"),

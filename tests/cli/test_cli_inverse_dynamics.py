@@ -1,7 +1,5 @@
 """``kinetree inverse-dynamics``: the torques of files, of differentiated files, and of made motions."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import sys

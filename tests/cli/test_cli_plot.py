@@ -1,7 +1,5 @@
 """Limits, the pictures that show them, and motions that are made within them."""
 
-from __future__ import annotations
-
 from functools import partial
 from pathlib import Path
 

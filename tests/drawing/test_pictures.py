@@ -1,7 +1,5 @@
 """Pictures of motions: what they show, and that they come whole or not at all."""
 
-from __future__ import annotations
-
 from itertools import product
 from pathlib import Path
 
@@ -20,7 +18,7 @@ from kinetree.joints import Revolute, Spherical
 HINGE = Revolute((0, 1, 0))
 
 
-def pendulum(joint=HINGE, links=1) -> kt.Robot:
+def pendulum(joint=HINGE, links=1):
     builder = kt.ModelBuilder("pendulum")
     builder.add_link("b0")
     below = np.eye(4)
@@ -31,7 +29,7 @@ def pendulum(joint=HINGE, links=1) -> kt.Robot:
     return kt.Robot(builder.build())
 
 
-def swing(robot=None, lead=(), n=30, duration=1.2, *, torques=True, drop=0.0) -> kt.Trajectory:
+def swing(robot=None, lead=(), n=30, duration=1.2, *, torques=True, drop=0.0):
     robot = robot or pendulum(links=2)
     t = np.linspace(0.0, duration, n)
     move = np.sin(3 * t)[:, None] * np.linspace(0.4, 1.0, robot.nv)
@@ -47,7 +45,7 @@ def interrupt(part):
     raise KeyboardInterrupt
 
 
-def panels(figure) -> dict[str, object]:
+def panels(figure):
     return {ax.get_title(): ax for ax in figure.findobj(mpl.axes.Axes) if ax.get_visible()}
 
 

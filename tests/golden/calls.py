@@ -1,15 +1,12 @@
 """Calls of public functions, and the same with one argument that is odd: a batch, NaN, a wrong name."""
 
-from __future__ import annotations
-
 import math
 import re
 import tempfile
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -21,10 +18,8 @@ from kinetree.identification import PayloadTracker, Samples, diagnose, holding, 
 from kinetree.inverse_kinematics import FrameTarget, LookAt
 from kinetree.motions import minimum_time, quintic, trapezoid
 
-Arguments = dict[str, Any]
 
-
-def calls(robot: kt.Robot, log: Any) -> dict[str, tuple[Callable[..., object], Arguments]]:
+def calls(robot, log):
     """Return functions, and arguments with which each can be called, of an arm with three joints and its log."""
     names, n = robot.joint_names, robot.nv
     q, v, pose = np.array([0.1, 0.2, 0.3]), np.array([0.3, -0.2, 0.1]), np.eye(4) + 0.1 * np.eye(4, k=3)
@@ -275,7 +270,7 @@ def calls(robot: kt.Robot, log: Any) -> dict[str, tuple[Callable[..., object], A
     }
 
 
-def in_an_archive(read: Callable[[Path], object], **arrays: Any) -> object:
+def in_an_archive(read, **arrays):
     """Return what is read from an NPZ archive of these arrays, of whose place errors say nothing."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "motion.npz"
@@ -286,20 +281,20 @@ def in_an_archive(read: Callable[[Path], object], **arrays: Any) -> object:
             raise kt.FormatError(str(error).replace(folder, "")) from None
 
 
-def freedom(found: Any) -> str:
+def freedom(found):
     """Return what a mechanism's mobility is, without numbers that are rounding."""
     parts = (found.mobility, found.rank, found.redundant, found.dependent, found.independent, found.immobile)
     return " ".join(map(str, parts))
 
 
-def tracked(tracker: PayloadTracker) -> Any:
+def tracked(tracker):
     """Return what is held, by one sample."""
     n = tracker.robot.nv
     tracker.update(*np.full((4, n), 0.3))
     return tracker.values
 
 
-def odd(value: Any) -> Iterator[tuple[str, object]]:
+def odd(value):
     """Yield what may stand in the place of an argument by mistake, and what is at the edge of what is right."""
     yield from (("None", None), ("'x'", "x"), ("True", True), ("{}", {}))
     match value:
@@ -338,7 +333,7 @@ class Text(str):
     __repr__ = str.__str__
 
 
-def outcome(function: Callable[..., object], given: Arguments, usual: str = "") -> Text:
+def outcome(function, given, usual=""):
     """Return what a call returns, unless that is as usual, and the warnings of ours that it gives."""
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
@@ -347,7 +342,7 @@ def outcome(function: Callable[..., object], given: Arguments, usual: str = "") 
     return Text(" ; ".join(x for x in parts if x not in usual.split(" ; ")) or "as usual")
 
 
-def told(result: object) -> str:
+def told(result):
     """Return what a result is, in numbers with six digits."""
     if isinstance(result, kt.Mechanism):
         return " ; ".join([told(result.tree), *map(repr, result.constraints), " ".join(result.actuated)])

@@ -1,7 +1,5 @@
 """Recorded motions from files, and what is said of those that cannot be read."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +12,12 @@ from helpers.logs import joint_states, write_bag
 from kinetree.identification import LogWarning, read_log
 from kinetree.logs.codecs.table import ROWS
 
-Array = np.ndarray
 T = np.arange(50) * 0.01
 RATIOS, CONSTANTS = np.array([100.0, -50.0]), np.array([0.1, 0.2])
 
 
 @pytest.mark.parametrize("block", [None, 100])
-def test_recordings_are_filtered(tmp_path: Path, block: int | None) -> None:
+def test_recordings_are_filtered(tmp_path, block):
     t = np.arange(800) * 0.01
     q = np.sin(np.outer(t, [3.0, 4.0])) + np.sin(np.outer(t, [1.0, 7.0]))
     robot, chosen = kt.load(URDF), kt.Filter(cutoff=6.0)
@@ -43,25 +40,25 @@ def test_recordings_are_filtered(tmp_path: Path, block: int | None) -> None:
 
 
 @pytest.fixture(scope="module")
-def robot() -> kt.Robot:
+def robot():
     return kt.load(URDF)
 
 
-def motion() -> tuple[Array, Array]:
+def motion():
     q = np.sin(np.outer(T, [3.0, 4.0]))
     return q, 5.0 * q
 
 
-def write(path: Path, header: str, *columns: Array) -> Path:
+def write(path, header, *columns):
     np.savetxt(path, np.column_stack(columns), delimiter=",", header=header, comments="", fmt="%.17g")
     return path
 
 
-def test_currents_of_motors_become_forces_of_joints(robot: kt.Robot, tmp_path: Path) -> None:
+def test_currents_of_motors_become_forces_of_joints(robot, tmp_path):
     q, tau = motion()
     currents = tau / (CONSTANTS * RATIOS)
     path = write(tmp_path / "log.csv", "t,q1,q2,current1 [A],current2 [A]", T, q * RATIOS, currents)
-    choices: dict[str, Any] = {"gear_ratios": RATIOS, "torque_constants": CONSTANTS}
+    choices = {"gear_ratios": RATIOS, "torque_constants": CONSTANTS}
     log = read_log(path, robot, sensors=kt.Sensors(motor_positions=True, **choices))
     np.testing.assert_allclose(log.q, q, atol=1e-15)
     np.testing.assert_allclose(log.tau, tau, atol=1e-13)
@@ -84,7 +81,7 @@ def test_currents_of_motors_become_forces_of_joints(robot: kt.Robot, tmp_path: P
             read_log(path, robot, sensors=kt.Sensors(**wrong))
 
 
-def test_nothing_drives_a_floating_base(tmp_path: Path) -> None:
+def test_nothing_drives_a_floating_base(tmp_path):
     robot = kt.load(URDF, floating_base=True)
     q, v, a = robot.random_state(0, len(T))
     _, tau = motion()
@@ -109,13 +106,13 @@ def test_nothing_drives_a_floating_base(tmp_path: Path) -> None:
         ("t,q1,q2,tau1,tau2\n0,1,2,3,4\n1,2,3,,", "line 3, column 'tau1': an empty field is not a number: fill it in"),
     ],
 )
-def test_what_is_missing_is_said(robot: kt.Robot, tmp_path: Path, text: str, message: str) -> None:
+def test_what_is_missing_is_said(robot, tmp_path, text, message):
     (tmp_path / "log.csv").write_text(text)
     with pytest.raises(kt.FormatError, match=message):
         read_log(tmp_path / "log.csv", robot)
 
 
-def test_time_goes_on(robot: kt.Robot, tmp_path: Path) -> None:
+def test_time_goes_on(robot, tmp_path):
     q, tau = motion()
     t = T.copy()
     t[20:] -= 0.05
@@ -140,7 +137,7 @@ def test_time_goes_on(robot: kt.Robot, tmp_path: Path) -> None:
         read_log(tmp_path / "c.npz", robot).filtered(kt.Filter(cutoff=5.0))
 
 
-def test_bags_that_cannot_be_used(robot: kt.Robot, tmp_path: Path) -> None:
+def test_bags_that_cannot_be_used(robot, tmp_path):
     q, tau = motion()
     own, partial = joint_states(T, q, tau), joint_states(T + 0.001, q[:, :1], tau[:, :1], ["gripper"])
 
@@ -172,7 +169,7 @@ def test_bags_that_cannot_be_used(robot: kt.Robot, tmp_path: Path) -> None:
         read_log(tmp_path / "nothing.mcap", robot)
 
 
-def test_what_samples_do_not_show_is_refused_unless_it_is_not_checked(robot: kt.Robot, tmp_path: Path) -> None:
+def test_what_samples_do_not_show_is_refused_unless_it_is_not_checked(robot, tmp_path):
     q, tau = motion()
     np.savez(tmp_path / "ms.npz", t=1000.0 * T, q=q, tau=np.minimum(tau, np.quantile(tau, 0.9, axis=0)))
     for block in (None, 1000):
@@ -191,7 +188,7 @@ def test_what_samples_do_not_show_is_refused_unless_it_is_not_checked(robot: kt.
             assert robot.identify(every, [], filter=slow, check=False, bodies=None).count > 0
 
 
-def test_forces_that_are_measured_later_are_refused(robot: kt.Robot, tmp_path: Path) -> None:
+def test_forces_that_are_measured_later_are_refused(robot, tmp_path):
     n = ROWS + 5
     late = np.where(np.arange(n) < ROWS, np.nan, 1.0)
     np.savez(tmp_path / "log.npz", t=T[1] * np.arange(n), q=np.zeros((n, 2)), tau=np.column_stack([late, late]))
@@ -199,7 +196,7 @@ def test_forces_that_are_measured_later_are_refused(robot: kt.Robot, tmp_path: P
         read_log(tmp_path / "log.npz", robot)
 
 
-def test_angles_that_wrap_are_refused(robot: kt.Robot, tmp_path: Path) -> None:
+def test_angles_that_wrap_are_refused(robot, tmp_path):
     t = np.arange(2000) * 0.01
     turns = np.column_stack([5.0 * t, 0.5 * np.sin(t)])
     wrapped, gap = (turns + np.pi) % (2.0 * np.pi) - np.pi, t + 1.2 * (t > 5.0)
@@ -219,7 +216,7 @@ def test_angles_that_wrap_are_refused(robot: kt.Robot, tmp_path: Path) -> None:
                 log.filtered(kt.Filter(cutoff=5.0))
 
 
-def test_recordings_are_logs_everywhere(tmp_path: Path) -> None:
+def test_recordings_are_logs_everywhere(tmp_path):
     robot = kt.load("ur5")
     t = np.linspace(0.0, 4.0, 801)
     files = []
@@ -253,7 +250,7 @@ def test_recordings_are_logs_everywhere(tmp_path: Path) -> None:
         fit.validate(samples, filter=way)
 
 
-def test_an_error_within_a_property_of_a_fit_is_not_hidden(robot: kt.Robot, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_within_a_property_of_a_fit_is_not_hidden(robot, monkeypatch):
     q, v, a = robot.random_state(seed=0, size=200)
     fit = robot.identify((q, v, a, robot.inverse_dynamics(q, v, a)), [], check=False)
     monkeypatch.delattr(fit, "cutoffs")

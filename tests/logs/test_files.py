@@ -1,7 +1,5 @@
 """Tables read and written: the same bits back, and a clear error for each thing that may be wrong."""
 
-from __future__ import annotations
-
 import io
 import tempfile
 from pathlib import Path

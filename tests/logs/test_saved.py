@@ -1,7 +1,5 @@
 """Trajectories in files: the same to the bit when read again, and no harm from files of others."""
 
-from __future__ import annotations
-
 import io
 import json
 import zipfile
@@ -12,6 +10,7 @@ import pytest
 from pyarrow import parquet
 
 import kinetree as kt
+from helpers.trees import toy
 from kinetree.errors import ArgumentError, FormatError
 from kinetree.logs.codecs import table as contract
 
@@ -195,11 +194,7 @@ def test_parquet_of_strangers(tmp_path, content, message):
 
 
 def pendulum():
-    builder = kt.ModelBuilder("pendulum")
-    builder.add_link("world")
-    builder.add_link("bob", kt.Inertia.from_com(1.0, [0, 0, -0.5], np.diag([0.1] * 3).tolist()))
-    builder.add_joint("hip", parent="world", child="bob", joint=kt.joints.Revolute((0, 1, 0)))
-    return kt.Robot(builder.build())
+    return kt.Robot(toy(("hip world bob", kt.joints.Revolute((0, 1, 0)))))
 
 
 def test_a_parquet_that_holds_far_more_than_its_size(tmp_path, monkeypatch):

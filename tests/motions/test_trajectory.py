@@ -1,7 +1,5 @@
 """What a trajectory is: its parts, what lies between its samples, and its energies."""
 
-from __future__ import annotations
-
 import pickle
 from typing import NamedTuple
 
@@ -9,6 +7,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
+from helpers.trees import toy
 from kinetree.errors import ArgumentError
 from kinetree.joints import Cylindrical, FreeFlyer, Helical, Planar, Spherical, Universal
 from kinetree.motions.paths import Sample
@@ -21,17 +20,12 @@ STEP = 0.01
 
 
 @pytest.fixture(scope="module")
-def robot() -> kt.Robot:
+def robot():
     """A chain of one joint of each kind."""
-    builder = kt.ModelBuilder("joints")
-    builder.add_link("world")
-    for k, joint in enumerate(JOINTS):
-        builder.add_link(f"b{k}", kt.Inertia.from_com(1.0, [0.1, 0.2, 0.3], np.diag([0.3, 0.4, 0.5]).tolist()))
-        builder.add_joint(f"j{k}", parent=f"b{k - 1}" if k else "world", child=f"b{k}", joint=joint)
-    return kt.Robot(builder.build())
+    return kt.Robot(toy(*((f"j{k} b{k} b{k + 1}", joint) for k, joint in enumerate(JOINTS))))
 
 
-def smooth(robot: kt.Robot, t: np.ndarray, seed: int = 0) -> Sample:
+def smooth(robot, t, seed=0):
     """Return a motion that is not a polynomial in anybody's coordinates, by differences of the order 8."""
     rng = np.random.default_rng(seed)
     q0, x, y = robot.random_configuration(seed=seed), *rng.uniform(-1, 1, (2, robot.nv))
@@ -44,7 +38,7 @@ def smooth(robot: kt.Robot, t: np.ndarray, seed: int = 0) -> Sample:
     return Sample(q(t), np.einsum("...kj,k->...j", d, FIRST / STEP), np.einsum("...kj,k->...j", d, SECOND / STEP**2))
 
 
-def sampled(robot: kt.Robot, n: int, *, a: bool = True) -> kt.Trajectory:
+def sampled(robot, n, *, a=True):
     t = np.linspace(0.0, 2.0, n)
     motion = smooth(robot, t)
     return kt.Trajectory(robot, t, motion.q, motion.v, motion.a if a else None)
@@ -109,7 +103,7 @@ def test_times_of_any_shape_and_those_outside(robot):
 
 
 @pytest.fixture(scope="module")
-def batch() -> kt.Trajectory:
+def batch():
     """Two by three UR5s; one of them has stopped between two samples."""
     arm = kt.load("ur5")
     t = np.linspace(0.0, 1.0, 11)

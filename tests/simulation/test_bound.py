@@ -1,7 +1,5 @@
 """Simulations made once and called often, what the file says of joints, warnings, and planes of finite extent."""
 
-from __future__ import annotations
-
 import math
 import pickle
 import warnings
@@ -12,20 +10,19 @@ import pytest
 
 import kinetree as kt
 from helpers.pendulum import pendulum
+from helpers.trees import toy
 from kinetree.errors import ArgumentError
 
 ROBOT = pendulum()
 
 
-def box_on_a_table(extent: tuple[float, float, float] | None, height: float = 0.1) -> kt.Mechanism:
-    b = kt.ModelBuilder("table")
-    b.add_link("world")
-    b.add_link("box", kt.Inertia.from_com(1.0, [0, 0, 0], 0.01 * np.eye(3)))
-    b.add_joint("free", parent="world", child="box", joint=kt.joints.FreeFlyer())
-    return kt.Mechanism(kt.Robot(b.build()), [kt.Contact("box", height=height, radius=0.05, extent=extent)])
+def box_on_a_table(extent, height=0.1):
+    box = {"box": kt.Inertia.from_com(1.0, [0, 0, 0], 0.01 * np.eye(3))}
+    tree = kt.Robot(toy(("free world box", kt.joints.FreeFlyer()), links=box, name="table"))
+    return kt.Mechanism(tree, [kt.Contact("box", height=height, radius=0.05, extent=extent)])
 
 
-def box_on_three_feet() -> kt.Mechanism:
+def box_on_three_feet():
     tree = box_on_a_table(None).tree
     points = [(0, 0, 0), (0.1, 0, 0), (0, 0.1, 0)]
     feet = [
@@ -34,13 +31,13 @@ def box_on_three_feet() -> kt.Mechanism:
     return kt.Mechanism(tree, feet)
 
 
-def at_most(iterations: int) -> kt.ContactInputs:
+def at_most(iterations):
     return kt.ContactInputs(solver=kt.ContactSolver(max_iterations=iterations))
 
 
-def test_a_call_that_failed_leaves_nothing_behind() -> None:
+def test_a_call_that_failed_leaves_nothing_behind():
     rollout = ROBOT.simulation([0.0, 0.0], steps=5)
-    wrong: list[dict[str, Any]] = [
+    wrong = [
         {"forces": [1.0, np.inf]},
         {"v": np.ma.masked_array([1.0, 2.0], [True, False])},
         {"inputs": [1.0]},
@@ -54,13 +51,10 @@ def test_a_call_that_failed_leaves_nothing_behind() -> None:
         assert np.array_equal(rollout([0.3, 0.1]).q, expected)
 
 
-def test_joints_do_what_the_file_says() -> None:
-    b = kt.ModelBuilder("arm")
-    b.add_link("base")
-    b.add_link("arm", kt.Inertia.from_com(1.0, [0, 0, -0.5], 0.1 * np.eye(3)))
-    limits = kt.JointLimits(lower=-0.5, upper=0.5, effort=3.0)
-    b.add_joint("hinge", parent="base", child="arm", joint=kt.joints.Revolute((0, 1, 0)), limits=limits, friction=0.5)
-    arm = kt.Robot(b.build())
+def test_joints_do_what_the_file_says():
+    physics = {"limits": kt.JointLimits(lower=-0.5, upper=0.5, effort=3.0), "friction": 0.5}
+    bar = {"arm": kt.Inertia.from_com(1.0, [0, 0, -0.5], 0.1 * np.eye(3))}
+    arm = kt.Robot(toy(("hinge base arm", kt.joints.Revolute((0, 1, 0)), physics), links=bar))
     pushed = arm.simulate([0.0], duration=3.0, forces=[20.0], record="tau")
     assert pushed.q.max() < 0.6
     assert pushed.tau.max() == 3.0
@@ -74,7 +68,7 @@ def test_joints_do_what_the_file_says() -> None:
     assert free.tau.max() == 20.0
 
 
-def test_what_diverges_and_what_is_not_solved_is_told() -> None:
+def test_what_diverges_and_what_is_not_solved_is_told():
     with pytest.warns(kt.SimulationWarning, match=r"robot \[1\] stopped at t = .* s, not finite: try a shorter dt"):
         ROBOT.simulate([[0.1, 0.0], [0.1, 0.0]], [[0.0, 0.0], [1e200, 0.0]], steps=20)
     not_solved = r"contacts were not solved .* in \d+ of 30 steps of 'table'; .*at t = "
@@ -82,7 +76,7 @@ def test_what_diverges_and_what_is_not_solved_is_told() -> None:
         box_on_three_feet().simulate([0, 0, 0.16, 0, 0, 0, 1], [3, 0, 0, 1, 0, -1], steps=30, contacts=at_most(1))
 
 
-def test_beside_its_extent_a_plane_is_not_there() -> None:
+def test_beside_its_extent_a_plane_is_not_there():
     q = np.array([[x, y, 0.15, 0, 0, 0, 1.0] for x, y in ((0.0, 0.0), (0.29, 0.19), (0.31, 0.0), (0.0, -0.21))])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -94,7 +88,7 @@ def test_beside_its_extent_a_plane_is_not_there() -> None:
 
 
 @pytest.mark.parametrize("half", [0.1, 0.07, 1 / 3])
-def test_along_the_normal_an_extent_is_how_deep_something_may_be(half: float) -> None:
+def test_along_the_normal_an_extent_is_how_deep_something_may_be(half):
     """A box with the plane on its top: rounding does not matter there, and what is below the box is not lifted."""
     box = box_on_a_table((0.3, 0.2, half), height=half)
     q = np.zeros((60, 7))
@@ -104,15 +98,14 @@ def test_along_the_normal_an_extent_is_how_deep_something_may_be(half: float) ->
     assert (box.simulate(q, steps=2).q[:, -1, 2] <= q[:, 2]).all()
 
 
-def test_no_foot_gets_deeper_than_its_links_turn() -> None:
-    b, X, parent = kt.ModelBuilder("leg"), np.eye(4), "world"
-    b.add_link("world")
-    for name, length in (("thigh", 0.4), ("shank", 0.3)):
-        b.add_link(name, kt.Inertia.from_com(1.0, [length / 2, 0, 0], 0.01 * np.eye(3)))
-        joint = kt.joints.Revolute((0, 1, 0))
-        b.add_joint(f"to_{name}", parent=parent, child=name, joint=joint, placement=X.copy())
-        X[0, 3], parent = length, name
-    leg = kt.Mechanism(kt.Robot(b.build()), [kt.Contact("shank", point=(0.3, 0, 0), height=-0.35, friction=0.2)])
+def test_no_foot_gets_deeper_than_its_links_turn():
+    lengths, hinge = {"thigh": 0.4, "shank": 0.3}, kt.joints.Revolute((0, 1, 0))
+    bars = {name: kt.Inertia.from_com(1.0, [x / 2, 0, 0], 0.01 * np.eye(3)) for name, x in lengths.items()}
+    knee = ("to_shank thigh shank", hinge, {"placement": np.eye(4) + 0.4 * np.eye(4, k=3)})
+    leg = kt.Mechanism(
+        kt.Robot(toy(("to_thigh world thigh", hinge), knee, links=bars)),
+        [kt.Contact("shank", point=(0.3, 0, 0), height=-0.35, friction=0.2)],
+    )
     rng = np.random.default_rng(0)
     q, v = rng.uniform(-3, 3, (100, 2)), rng.uniform(-60, 60, (100, 2))
     above = leg.constraint_error(q)[:, 2] > 0.01
@@ -154,7 +147,7 @@ def loses_its_sum(v, t: float, a: float, total: float):  # type: ignore[no-untyp
 )
 def test_a_controller_that_returns_nan_is_named(integrator: str, controller: Any, more: dict[str, Any]) -> None:
     """Beside a robot whose motion diverges."""
-    start: dict[str, Any] = {"q": [[0.1, 0.2], [0.1, 0.2]], "v": [[0.0, 0.0], [1e200, 0.0]], "joints": "none"}
+    start = {"q": [[0.1, 0.2], [0.1, 0.2]], "v": [[0.0, 0.0], [1e200, 0.0]], "joints": "none"}
     with pytest.warns(kt.SimulationWarning) as told:
         motion = ROBOT.simulate(**start, steps=10, integrator=integrator, controller=kt.Controller(controller, **more))
     assert motion.reasons.tolist() == [kt.StopReason.CONTROLLER, kt.StopReason.NOT_FINITE]
@@ -164,7 +157,7 @@ def test_a_controller_that_returns_nan_is_named(integrator: str, controller: Any
     assert 0.002 <= motion.stopped_at[0] < 0.0041
 
 
-def test_what_is_solved_in_its_last_iteration_is_solved() -> None:
+def test_what_is_solved_in_its_last_iteration_is_solved():
     table = box_on_three_feet()
     needed = int(table.simulate(**SLIDE, steps=1).counts["iterations"])
     assert needed > 2
@@ -175,7 +168,7 @@ def test_what_is_solved_in_its_last_iteration_is_solved() -> None:
 
 @pytest.mark.filterwarnings("ignore::kinetree.SimulationWarning")
 @pytest.mark.parametrize("speed", [1.0, 1e10, 1e40, 1e66, 1e80])
-def test_no_solution_has_a_large_residual(speed: float) -> None:
+def test_no_solution_has_a_large_residual(speed):
     v = speed * np.array([1, 1, 0, 0, 0, -1.0])
     moved = box_on_three_feet().simulate([0, 0, 0.15, 0, 0, 0, 1], v, steps=5)
     assert moved.counts["unsolved"] > 0 or moved.counts["worst_residual"] <= 1.2
@@ -189,7 +182,7 @@ def test_a_controller_in_continuous_time_may_return_nan_within_a_step(integrator
     assert motion.reasons[()] is kt.StopReason.CONTROLLER
 
 
-def test_forces_and_numbers_of_a_controller_may_be_given_anew() -> None:
+def test_forces_and_numbers_of_a_controller_may_be_given_anew():
     rollout = ROBOT.simulation([0.1, 0.2], steps=5, forces=kt.Forces([0.0, 0.0], f_ext=np.zeros((2, 6)), frame="world"))
     named = kt.Forces({"lower_joint": 2.0}, f_ext={"lower": np.arange(6.0)}, frame="world")
     expected = ROBOT.simulate([0.1, 0.2], steps=5, forces=named)
@@ -208,7 +201,7 @@ def test_forces_and_numbers_of_a_controller_may_be_given_anew() -> None:
         ROBOT.simulation([0.0, 0.0], steps=3, joints=joints)
 
 
-def test_calls_with_what_makes_no_sense() -> None:
+def test_calls_with_what_makes_no_sense():
     rollout = ROBOT.simulation([0.0, 0.0], steps=5)
     for wrong, message in (
         ({"forces": kt.Forces(f_ext=np.zeros((3, 6)))}, "what changes from call to call is given when"),
@@ -237,7 +230,7 @@ def test_calls_with_what_makes_no_sense() -> None:
         assert free(right).reasons == None  # noqa: E711
 
 
-def test_reasons_are_values_and_large_numbers_are_told_of_once(tmp_path: Any) -> None:
+def test_reasons_are_values_and_large_numbers_are_told_of_once(tmp_path):
     with pytest.warns() as told:
         lost = ROBOT.simulation([0.0, 0.0], steps=5)([0.1, 0.2], [1e200, 0.0])
     assert [x.category for x in told] == [kt.SimulationWarning]

@@ -1,7 +1,5 @@
 """What is wrong in a call of `robot.simulate` is said before anything moves."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """`robot.simulate`: the same bits in every arrangement, what acts on the robot, and what is recorded."""
 
-from __future__ import annotations
-
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
@@ -33,7 +31,7 @@ def law(q, v, dt, integral, ki):
 integrating = kt.compile(ROBOT, law, shapes={"integral": 2, "ki": (), "dt": ()})
 
 
-def same(a, b) -> bool:
+def same(a, b):
     return all(np.array_equal(getattr(a, name), getattr(b, name)) for name in a.recorded)
 
 
@@ -72,7 +70,7 @@ def test_it_is_a_loop_of_steps(integrator):
 # -- controllers ------------------------------------------------------------------------------------------------
 
 
-def test_threads_that_forget_each_others_simulations() -> None:
+def test_threads_that_forget_each_others_simulations():
     class Owner:
         model = None
 
