@@ -208,16 +208,17 @@ TRAJECTORIES = '''"""Methods of a trajectory as type checkers see them. Made by 
 
 from collections.abc import Callable, Sequence
 from os import PathLike
-from typing import Self
+from typing import Any, Self
 
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
 from kinetree.robot import Robot
 from kinetree.robot.mechanism import Mechanism
+from kinetree.tables import Cells
 
 class PicturesAndFiles:
-    """The methods of a trajectory that rooms above define."""
+    """The methods of a trajectory that are imported at first use."""
 '''
 
 FITS = '''"""Methods of a fit as type checkers see them. Made by `python tools/make_signatures.py`."""

@@ -177,6 +177,31 @@ def only(fits: Callable[[Any], bool], wanted: str) -> Check:
     return check
 
 
+text = only(lambda x: isinstance(x, str), "a text")
+"""The check that a value is a text."""
+
+
+def names_of(name: str, given: Any) -> tuple[str, ...]:
+    """Check that these are names: a list of them, or what else can be gone through; one text is none.
+
+    Examples
+    --------
+    >>> names_of("frames", "tool")
+    Traceback (most recent call last):
+    ...
+    kinetree.errors.ArgumentError: frames takes a list of names: ['tool']
+    """
+    if isinstance(given, str):
+        raise ArgumentError(f"{name} takes a list of names: [{given!r}]")
+    try:
+        found = tuple(given)
+    except TypeError:
+        found = (None,)
+    if not all(isinstance(x, str) for x in found):
+        raise ArgumentError(f"{name} takes a list of names, not {given!r:.80}")
+    return found
+
+
 def flag(name: str, given: Any) -> bool:
     """Check that this is True or False."""
     if not isinstance(given, bool):

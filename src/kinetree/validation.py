@@ -216,7 +216,7 @@ def as_generator(seed: Seed) -> np.random.Generator:
 
 def as_lead(size: Size) -> tuple[int, ...]:
     """Return the leading axes of so many configurations."""
-    if size == ():
+    if isinstance(size, tuple) and not size:
         return ()  # the usual case, at once
     try:
         return np.broadcast_shapes(size)

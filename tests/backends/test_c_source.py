@@ -229,7 +229,7 @@ def test_where_files_go(tmp_path: Path) -> None:
         ({"name": "two words"}, "'two words' cannot be the name of a function in C and C\\+\\+, 'two_words' can"),
         ({"name": ""}, "'' cannot be the name of a function in C and C\\+\\+, 'gravity_forces' can"),
         ({"optional": ["f_ext"]}, "gravity_forces has no argument 'f_ext'"),
-        ({"optional": "f_ext"}, "optional is one string: write optional=\\['f_ext'\\]"),
+        ({"optional": "f_ext"}, "optional takes a list of names: \\['f_ext'\\]"),
         ({"frame": "hand"}, "gravity_forces has no argument 'frame'"),
         ({"lanes": 3}, "lanes"),
         ({"lanes": 4, "main": True}, "main=True is for one state at a time, lanes=4 for many: leave one out"),

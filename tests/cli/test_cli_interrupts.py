@@ -8,7 +8,8 @@ import time
 
 import pytest
 
-# Ctrl-C at the moment when this module is imported, or at the very end.
+# Ctrl-C at the moment when this module is imported, or at the very end. Where the interrupt passes through an `exec` of
+# text, as `namedtuple` has one, `python -m` would end by the signal.
 SCRIPT = """
 import importlib.abc, signal, sys, atexit
 from kinetree.__main__ import run
@@ -19,7 +20,7 @@ class Press(importlib.abc.MetaPathFinder):
     def find_spec(self, name, path, target=None):
         if name == moment:
             sys.meta_path.remove(self)
-            signal.raise_signal(signal.SIGINT)
+            exec("signal.raise_signal(signal.SIGINT)")
 
 sys.meta_path.insert(0, Press())
 if moment == "exit":
@@ -41,9 +42,12 @@ COMMAND = ["inverse-dynamics", "panda", "--plot", "tau.png", "-o", "tau.csv", "-
 @pytest.mark.parametrize(
     "moment", ["argparse", "numpy._core.multiarray", "kinetree.passes", "matplotlib.figure", "finalizer"]
 )
-def test_an_interrupt_in_the_middle_of_anything(tmp_path, moment):
-    environment = {**os.environ, "KINETREE_CACHE_DIR": "off"}
-    command = [sys.executable, "-c", SCRIPT, moment, *COMMAND]
+def test_an_interrupt_in_the_middle_of_anything(tmp_path, tmp_path_factory, moment):
+    place = tmp_path_factory.mktemp("program")
+    (place / "pressed.py").write_text(SCRIPT)
+    path = os.pathsep.join([str(place), *filter(None, [os.environ.get("PYTHONPATH")])])
+    environment = {**os.environ, "KINETREE_CACHE_DIR": "off", "PYTHONPATH": path}
+    command = [sys.executable, "-m", "pressed", moment, *COMMAND]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path, env=environment)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "kinetree: interrupted\n")
     if moment not in ("matplotlib.figure", "finalizer"):

@@ -206,9 +206,7 @@ def test_warnings_of_the_file_come_before_the_table(cli, panda):
     code, out, _ = cli("panda", "in.csv")
     assert code == 0
     lines = out.splitlines()
-    assert lines[1].startswith(
-        "warning: columns not used: q1_speed. Velocities (q1_speed?) go by one of the words v, qd"
-    )
+    assert lines[1] == "warning: columns not used: q1_speed"
     assert lines[2] == "warning: the samples are 10 s apart: is the time in seconds?"
     assert lines[3].startswith("joint ")
 

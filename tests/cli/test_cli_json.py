@@ -9,21 +9,22 @@ import kinetree as kt
 from kinetree.cli import main
 from kinetree.cli.arguments import COMMANDS
 
-MOVED = "name low high beyond peak_v limit_v fast peak_tau limit_tau strong"
+MOVED = "name low high beyond peak_v limit_v fast peak_tau at rms limit_tau strong samples_over"
 LOADED = "name type axis body parent q_index v_index lower upper velocity effort damping friction armature mass"
 ESTIMATED = "name noise correlation_time residual before white"
 FIT = "robot samples joints parameters unidentifiable held_loads verdict warnings"
 PARAMETERS = "parameter estimate std before consistent"
 PLAN = "robot duration condition held iterations converged joints parameters warnings"
 SIMULATED = (
-    "robot steps samples dt integrator end steps_per_second stopped_at reason energy_drift joints final_q warnings"
+    "robot samples start end batch_shape recorded stopped_at reason counts joints steps dt integrator "
+    "steps_per_second energy_drift final_q"
 )
 KEYS = {
     "info": {"": "name floating description source licence"},
     "info ur5": {"": "name nq nv mass actuated joints frames warnings", "joints": LOADED},
     "inverse-dynamics ur5 --duration 0.1": {
         "": "robot samples motion joints warnings notes",
-        "joints": "name peak at rms limit samples_over",
+        "joints": MOVED,
     },
     "simulate ur5 --duration 0.01": {"": f"{SIMULATED} warnings", "joints": MOVED},
     "excite ur5 --terms none --iterations 1 --period 2 --harmonics 2 --rate 50": {

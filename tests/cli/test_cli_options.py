@@ -155,12 +155,12 @@ def test_torques_and_an_export_as_json(kinetree):
     assert (code, err) == (0, "")
     found, tau = strict(out), np.abs(made()["tau"])
     assert found["samples"] == len(tau) == 101
-    np.testing.assert_array_equal([joint["peak"] for joint in found["joints"]], tau.max(axis=0))
+    np.testing.assert_array_equal([joint["peak_tau"] for joint in found["joints"]], tau.max(axis=0))
     limits = kt.load("go2").effort_limits
     over = [joint["samples_over"] for joint in found["joints"]]
     np.testing.assert_array_equal(over, np.sum(tau > limits, axis=0))
-    assert found["joints"][0]["limit"] is None
-    assert found["joints"][6]["limit"] == limits[6]
+    assert found["joints"][0]["limit_tau"] is None
+    assert found["joints"][6]["limit_tau"] == limits[6]
     code, out, err = kinetree("inverse-dynamics", "ur5", "--duration", "0.1", "--json", "-o", "-")
     assert out.startswith("t,q.shoulder_pan_joint")
     assert strict(err)["samples"] == 11

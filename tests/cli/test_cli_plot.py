@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kinetree as kt
-from kinetree.cli.motion import Summary, random_series, usable_range
+from kinetree.cli.motion import random_series, usable_range
 from kinetree.drawing.motion import OVER, Picture
 
 SLIDER = """<robot name="slider"><link name="rail"/>
@@ -46,7 +46,7 @@ def test_the_name_of_a_joint_is_red_where_it_is_over_its_limit(part, colour):
     picture = Picture(robot.with_limits(effort=part * np.abs(tau).max(axis=0)))
     picture.add({"tau": tau}, 0.01 * np.arange(10))
     picture.draw(figure)
-    forces = Summary(picture.robot).add({"q": q, "v": v, "tau": tau}, np.arange(10)).forces()
+    forces = kt.Trajectory(picture.robot, np.arange(10), q, v, tau=tau).to_dict()["joints"]
     assert {joint["samples_over"] > 0 for joint in forces} == {colour == OVER}
     assert [panel.title.get_color() for panel in figure.axes if panel.get_visible()] == [colour] * 6
     assert ("red: samples over them" in figure.get_suptitle()) is (colour == OVER)

@@ -150,4 +150,4 @@ def test_what_is_written_is_read_by_inverse_dynamics(cli, shell, suffix):
     code, out, _ = shell("inverse-dynamics", "arm.urdf", f"push.{suffix}", "--friction", "--json")
     found = json.loads(out)
     assert (code, found["warnings"]) == (0, [])
-    assert abs(found["joints"][0]["peak"] - 0.5) < 1e-12
+    assert abs(found["joints"][0]["peak_tau"] - 0.5) < 1e-12

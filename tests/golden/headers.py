@@ -7,9 +7,9 @@ from kinetree.logs.layout import expected_columns, layout_of_header, layout_with
 POSE, TWIST = ("x", "y", "z", "qx", "qy", "qz", "qw"), ("wx", "wy", "wz", "vx", "vy", "vz")
 
 
-def robot(*joints, bases=(), followers=()):
+def robot(*joints, bases=()):
     q, v = ((*(f"{base}.{x}" for base in bases for x in ends), *joints) for ends in (POSE, TWIST))
-    return Coordinates(q, v, followers)
+    return Coordinates(q, v)
 
 
 ROBOTS = {
@@ -17,7 +17,6 @@ ROBOTS = {
     "pivot": robot("pivot"),
     "floating": robot("hip", bases=("base",)),
     "rooted": robot("hip", bases=("root_joint",)),
-    "toes": robot("hip", followers=(("left_toe", "hip"), ("toe", "hip"))),
     "many": robot(*(f"link_{k}_joint" for k in range(40))),
     **{" and ".join(x): robot(*x) for x in (("a1", "a2"), ("q1", "q2"), ("q2", "q1"), ("lift_mm", "a (deg)"))},
     "t, q, v": robot("t", "q", "v"),
@@ -110,7 +109,6 @@ t,q1,q2,J1 current [A],J2 current [A]
     ("x on a base", "motion"): f"t,root_joint.{',root_joint.'.join(POSE)},x",
     ("two bases", "motion"): f"t,{','.join(POSE)}",
     ("floating", "motion"): "t,hip",
-    ("toes", "motion"): "t,q,v,a,left_toe.q,tiptoe\nt,q_toe",
     ("many", "motion"): "t,left",
     ("rooted", "motion"): "\n".join(
         [

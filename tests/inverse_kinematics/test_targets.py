@@ -156,6 +156,7 @@ def test_numbers_without_bounds_end_the_search() -> None:
     solver = ROBOT.inverse_kinematics_solver("tool0")
     found = solver(ROBOT.neutral(), np.full((4, 4), np.nan))
     assert (found.converged, found.attempts) == (0.0, 101.0)
+    assert solver(ROBOT.neutral(), np.full((4, 4), np.nan), dt=0.01).attempts == 1.0
     assert np.isnan(found.position_error)
     assert solver(np.full(6, np.nan), POSE).converged == 0.0
 

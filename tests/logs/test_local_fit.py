@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kinetree.errors import ArgumentError
-from kinetree.logs.local_fit import differentiate, fit_weights, gaps
+from kinetree.logs.local_fit import differentiate, fit_weights, stretches
 
 scipy_signal = pytest.importorskip("scipy.signal")
 Rotation = pytest.importorskip("scipy.spatial.transform").Rotation
@@ -85,7 +85,7 @@ def test_nothing_reaches_across_a_gap(hole):
     t[100:] += hole
     t[290:] += hole
     x = np.sin(3 * t)[:, None] + np.where(t < t[100], 0.0, 7.0)[:, None]
-    assert gaps(t) == [100, 290]
+    assert stretches(t) == [(0, 100), (100, 290), (290, 300)]
     pieces = [slice(0, 100), slice(100, 290), slice(290, 300)]
     alone = [differentiate(t[p], x[p], window=min(15, len(t[p]))) for p in pieces]
     for got, want in zip(differentiate(t, x), zip(*alone, strict=True), strict=True):
@@ -97,7 +97,7 @@ def test_irregular_samples_have_no_gap():
     rng = np.random.default_rng(6)
     bursts = np.cumsum(np.tile([0.001, 0.001, 0.05], 50))
     for t in (np.cumsum(rng.uniform(0, 0.1, 1000)), bursts, np.linspace(0, 1, 500) ** 1.5, 0.01 * np.arange(15)):
-        assert gaps(t) == []
+        assert stretches(t) == [(0, len(t))]
 
 
 @pytest.mark.parametrize(

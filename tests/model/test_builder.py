@@ -76,6 +76,7 @@ MISTAKES: list[tuple[Callable[[], object], str]] = [
     (lambda: joined(limits=JointLimits(lower=math.nan)), "the limit lower is nan"),
     (lambda: JointLimits(effort=None), "the limit effort is None"),  # type: ignore[arg-type]
     (lambda: JointLimits(lower=1, upper=0), "the lower limit 1.0 is above the upper one, 0.0"),
+    (lambda: JointLimits(math.inf, math.inf), "nothing is between the limits inf and inf; no limits are -inf and inf"),
     (lambda: joined(armature=-1.0), "joint 'j': armature is -1.0, and cannot be negative"),
     (lambda: joined(damping=-1.0), "joint 'j': damping is -1.0, and cannot be negative"),
     (lambda: joined(friction=-1.0), "joint 'j': friction is -1.0, and cannot be negative"),

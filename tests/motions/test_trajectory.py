@@ -269,6 +269,19 @@ def test_what_cannot_be_read_or_changed(batch, call, error, message):
         call(batch)
 
 
+def test_the_figures_are_the_extremes_of_all_robots(batch):
+    found = batch.to_dict()
+    for k, joint in enumerate(found["joints"]):
+        assert (joint["low"], joint["high"]) == (batch.q[..., k].min(), batch.q[..., k].max())
+        assert (joint["peak_v"], joint["limit_v"]) == (1.0, batch.robot.velocity_limits[k])
+    assert found["reason"][1][2] == "hit the floor"
+    assert "peak |τ|" not in batch.table().columns  # not recorded
+    tau = np.linspace(-200.0, 100.0, 11)[:, None] * np.ones(6)
+    pushed = kt.Trajectory(batch.robot, batch.t, batch.q[0, 0], batch.v[0, 0], tau=tau).to_dict()["joints"][0]
+    assert (pushed["peak_tau"], pushed["at"], pushed["samples_over"], pushed["strong"]) == (200.0, 0.0, 2, True)
+    assert pushed["rms"] == pytest.approx(np.sqrt((tau[:, 0] ** 2).mean()))
+
+
 def test_energies_and_frames_are_those_of_the_robot(batch):
     arm, q, v = batch.robot, batch.q, batch.v
     assert np.array_equal(batch.kinetic_energy, arm.kinetic_energy(q, v))

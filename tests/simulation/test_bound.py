@@ -1,7 +1,9 @@
 """Simulations made once and called often, what the file says of joints, warnings, and planes of finite extent."""
 
+import gc
 import math
 import pickle
+import tracemalloc
 import warnings
 from typing import Any
 
@@ -12,6 +14,7 @@ import kinetree as kt
 from helpers.pendulum import pendulum
 from helpers.trees import toy
 from kinetree.errors import ArgumentError
+from kinetree.runtime.kernels import Kernels
 
 ROBOT = pendulum()
 
@@ -35,20 +38,50 @@ def at_most(iterations):
     return kt.ContactInputs(solver=kt.ContactSolver(max_iterations=iterations))
 
 
+WRONG = [
+    {"forces": [1.0, np.inf]},
+    {"v": np.ma.masked_array([1.0, 2.0], [True, False])},
+    {"inputs": [1.0]},
+    {"step": 1},
+    {"q": None},
+    {"q": [np.nan, 0.0]},
+]
+
+
 def test_a_call_that_failed_leaves_nothing_behind():
     rollout = ROBOT.simulation([0.0, 0.0], steps=5)
-    wrong = [
-        {"forces": [1.0, np.inf]},
-        {"v": np.ma.masked_array([1.0, 2.0], [True, False])},
-        {"inputs": [1.0]},
-        {"step": 1},
-        {"q": [np.nan, 0.0]},
-    ]
     expected = ROBOT.simulate([0.3, 0.1], steps=5).q
-    for given in wrong:
+    for given in WRONG:
         with pytest.raises(ArgumentError):
             rollout(**{"q": [0.0, 0.0]} | given)
         assert np.array_equal(rollout([0.3, 0.1]).q, expected)
+
+
+def test_arguments_are_checked_before_anything_is_compiled(monkeypatch):
+    def compile_nothing(*_):
+        raise AssertionError("compiled")
+
+    monkeypatch.setattr(Kernels, "scan", compile_nothing)
+    rollout = ROBOT.simulation([0.0, 0.0], steps=5)
+    short, small = [0.0], kt.Record(out={"q": np.zeros((2, 2))})
+    calls = [lambda x=x: rollout(**{"q": [0.0, 0.0]} | x) for x in WRONG]
+    calls += [lambda: rollout(short), lambda: ROBOT.simulate([0.0, 0.0], steps=5, record=small)]
+    calls += [lambda: ROBOT.simulate([0.0, 0.0], steps=5, controller=lambda q, v, t: short)]
+    for call in calls:
+        with pytest.raises(ArgumentError):
+            call()
+
+
+def test_a_trajectory_keeps_no_arrays_of_its_simulation():
+    how = {"forces": np.zeros((50_000, 2)), "record": kt.Record(every=50_000)}
+    ROBOT.simulate([0.1, 0.0], **how)
+    tracemalloc.start()
+    motion = ROBOT.simulate([0.1, 0.0], **how)
+    gc.collect()
+    kept, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert len(motion) == 2
+    assert kept < how["forces"].nbytes / 4
 
 
 def test_joints_do_what_the_file_says():

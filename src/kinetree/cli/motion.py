@@ -1,4 +1,4 @@
-"""Motions of commands: read from a file, differentiated or made, summed up against the limits, and written."""
+"""Motions of commands: read from a file, differentiated or made, and written."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Self
 
 import numpy as np
 
@@ -17,12 +16,10 @@ from kinetree.errors import ArgumentError
 from kinetree.logs.codecs import Table, in_blocks, open_columns
 from kinetree.logs.codecs.parquet import check_installed
 from kinetree.logs.columns import Coordinates, some
-from kinetree.logs.local_fit import DEGREE, WINDOW, differentiate, gaps
-from kinetree.motions import Trajectory
+from kinetree.logs.local_fit import DEGREE, WINDOW, differentiate, stretches
 from kinetree.output import check_output
 from kinetree.robot import Robot
 from kinetree.robot.base import given_limits
-from kinetree.tables import Cells, number
 from kinetree.validation import Array
 
 MOST = 100_000_000  # numbers that a motion has at most, 0.8 GB
@@ -92,7 +89,7 @@ def time_warnings(t: Array) -> Iterator[str]:
     step = float(np.median(np.diff(t)))
     if step > 1:
         yield f"the samples are {step:g} s apart: is the time in seconds?"
-    if holes := gaps(t):
+    if holes := [k for k, _ in stretches(t)[1:]]:
         listed = some([f"{t[i - 1]:g} s to {t[i]:g} s ({t[i] - t[i - 1]:.3g} s)" for i in holes], 3)
         yield (
             f"gaps in time, where samples are usually {step:.3g} s apart: {listed}. The pieces are differentiated "
@@ -152,119 +149,6 @@ def usable_range(lower: float, upper: float, span: float) -> tuple[float, float]
     if np.isfinite(lower):
         return lower, upper if np.isfinite(upper) else lower + 2 * span
     return (upper - 2 * span, upper) if np.isfinite(upper) else (-span, span)
-
-
-class Summary:
-    """The extremes of q, v and the forces so far, with squares of these; `rows` is the number of samples."""
-
-    def __init__(self, robot: Robot) -> None:
-        nq, nv = robot.nq, robot.nv
-        self.robot, self.rows, self.timed = robot, 0, True
-        self._peak, self._peak_at, self._squares, self._speed = np.full(nv, -1.0), *np.zeros((3, nv))
-        self._over, self._jump = np.zeros(nv, dtype=np.int_), np.zeros(nq)
-        self._low, self._high = np.full(nq, np.inf), np.full(nq, -np.inf)
-        self._last: Array | None = None
-
-    def add(self, block: Mapping[str, Array], when: Array) -> Self:
-        """Take a block, "q", "v" and "tau" at some times or samples, into account."""
-        q, size = block["q"], np.abs(block["tau"])
-        peak = size.max(axis=0)
-        self.timed = "t" in block
-        self._peak_at = np.where(peak > self._peak, when[size.argmax(axis=0)], self._peak_at)
-        self._peak = np.maximum(self._peak, peak)
-        self._squares += np.einsum("ij,ij->j", size, size)
-        self._over += np.sum(size > given_limits(self.robot.effort_limits), axis=0)
-        self.rows += len(q)
-        self._low, self._high = np.minimum(self._low, q.min(axis=0)), np.maximum(self._high, q.max(axis=0))
-        self._speed = np.maximum(self._speed, np.abs(block["v"]).max(axis=0))
-        before = q[:1] if self._last is None else self._last
-        self._jump = np.maximum(self._jump, np.abs(np.diff(q, axis=0, prepend=before)).max(axis=0))
-        self._last = q[-1:]
-        return self
-
-    def forces(self) -> list[dict[str, Any]]:
-        """Return the forces of every degree of freedom; its limit is infinite where there is none."""
-        rms, limits = np.sqrt(self._squares / self.rows), given_limits(self.robot.effort_limits)
-        columns = zip(self.robot.v_names, self._peak, self._peak_at, rms, limits, self._over.tolist(), strict=True)
-        return [dict(zip(("name", "peak", "at", "rms", "limit", "samples_over"), row, strict=True)) for row in columns]
-
-    def table_of_forces(self) -> Cells:
-        """Return the forces of every degree of freedom against its effort limit."""
-        when = "at t (s)" if self.timed else "at sample"
-        rows = [
-            (
-                joint["name"],
-                *(number(joint[key]) for key in ("peak", "at", "rms", "limit")),
-                f"{100 * joint['peak'] / joint['limit']:.0f} %" if joint["limit"] < np.inf else "–",
-                f"OVER {joint['samples_over']}" if joint["samples_over"] else "–",
-            )
-            for joint in self.forces()
-        ]
-        marked = set(np.flatnonzero(self._over).tolist())
-        headings = ("peak |τ|", when, "rms", "limit", "used", "samples over")
-        return Cells(_columns(*headings), rows, ["rms", when, "limit", "used"], marked)
-
-    def joints(self) -> list[dict[str, Any]]:
-        """Return the motion of every degree of freedom; a limit is infinite, a range None, where there is none."""
-        robot, low, high = self.robot, self._low, self._high
-        position = {x.v_index[0]: x.q_index[0] for x in robot.model.leading if len(x.q_index) == len(x.v_index) == 1}
-        beyond = (low < robot.lower_limits) | (high > robot.upper_limits)
-        places = [position.get(k) for k in range(robot.nv)]
-        spans = [(None, None, False) if j is None else (low[j], high[j], bool(beyond[j])) for j in places]
-        columns: list[Any] = [robot.v_names, *zip(*spans, strict=True)]
-        for peak, limits in ((self._speed, robot.velocity_limits), (self._peak, robot.effort_limits)):
-            limit = given_limits(limits)
-            columns += [peak, limit, (peak > limit).tolist()]
-        keys = ("name", "low", "high", "beyond", "peak_v", "limit_v", "fast", "peak_tau", "limit_tau", "strong")
-        return [dict(zip(keys, row, strict=True)) for row in zip(*columns, strict=True)]
-
-    def table_of_joints(self) -> Cells:
-        """Return the range, speed and force of every degree of freedom against its limits."""
-        rows, marked = [], set()
-        for k, joint in enumerate(self.joints()):
-            what = {"beyond": "position", "fast": "speed", "strong": "torque"}
-            if over := [word for key, word in what.items() if joint[key]]:
-                marked.add(k)
-            span = "–" if joint["low"] is None else f"{_tidy(joint['low'])} … {_tidy(joint['high'])}"
-            figures = [_tidy(joint[key]) for key in ("peak_v", "limit_v", "peak_tau", "limit_tau")]
-            rows.append((joint["name"], span, *figures, ", ".join(over) or "–"))
-        columns = _columns("range", "peak |v|", "limit v", "peak |τ|", "limit τ", "over")
-        return Cells(columns, rows, ["limit v", "limit τ", "range"], marked)
-
-    def warnings(self) -> list[str]:
-        """Return warnings about the motion: beyond the robot's limits, or suspicious."""
-        robot, names, fastest = self.robot, self.robot.q_names, given_limits(self.robot.velocity_limits)
-        low, high, lower, upper = self._low, self._high, robot.lower_limits, robot.upper_limits
-        outside = [
-            f"{names[k]} ({number(low[k])} … {number(high[k])}, allowed {number(lower[k])} … {number(upper[k])})"
-            for k in np.flatnonzero((low < lower) | (high > upper))
-        ]
-        fast = [
-            f"{robot.v_names[k]} ({number(self._speed[k])}, allowed {number(fastest[k])})"
-            for k in np.flatnonzero(self._speed > fastest)
-        ]
-        jumps = [f"{names[k]} (by {number(self._jump[k])})" for k in np.flatnonzero(self._jump > 3)]
-        far = np.abs([low, high]).max() > 4 * np.pi
-        findings = (
-            ("beyond the limits of position", outside, ". Is it in degrees?" if far else ""),
-            ("faster than the limits of velocity", fast, ""),
-            ("jumps from one sample to the next", jumps, ". Do the angles wrap around?"),
-        )
-        return [f"{what}: {'; '.join(found)}{hint}" for what, found, hint in findings if found]
-
-
-def _columns(*headings: str) -> Any:
-    return {"joint": "left", **dict.fromkeys(headings, "right")}
-
-
-def _tidy(x: float) -> str:
-    """Return a number for people, without what is rounding alone."""
-    return number(0.0 if abs(x) < 1e-9 else x)
-
-
-def summary_of(motion: Trajectory) -> Summary:
-    """Return the summary of a motion of one robot, by the samples that were kept."""
-    return Summary(motion.robot).add({"q": motion.q, "v": motion.v, "tau": motion.tau}, motion.t)
 
 
 def check_results(arguments: argparse.Namespace) -> None:

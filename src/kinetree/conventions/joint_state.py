@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree.errors import ArgumentError
+from kinetree.options import names_of
 from kinetree.robot import Robot
 from kinetree.validation import Array, real_array
 
@@ -99,7 +100,7 @@ def from_joint_state(
     >>> print(q, v)
     [1. 2. 3. 4. 5. 6. 7.] None
     """
-    names = [str(x) for x in name]
+    names = names_of("name", name)
     twice = sorted({x for x in names if names.count(x) > 1})
     if twice:
         raise ArgumentError(f"the joint state names {twice} twice")

@@ -20,8 +20,8 @@ from kinetree.drawing.panels import (
     torque_units,
     velocity_units,
 )
-from kinetree.errors import ArgumentError
 from kinetree.motions.trajectory import Trajectory
+from kinetree.options import names_of
 from kinetree.robot import Robot
 from kinetree.robot.base import given_limits
 from kinetree.validation import Array
@@ -79,8 +79,7 @@ def draw(self: Trajectory, figure: Figure, frames: Sequence[str] | None = None) 
     from matplotlib.lines import Line2D
 
     check_drawable(self)
-    if isinstance(frames, str):
-        raise ArgumentError(f"frames takes a list of names: [{frames!r}]")
+    frames = None if frames is None else names_of("frames", frames)
     count = math.prod(self.batch_shape)
     chosen = evenly(count, MOST_ROBOTS)
     three = (self.kinetic_energy, self.potential_energy, self.mechanical_energy)

@@ -139,7 +139,7 @@ class Stage:
         if batch := trajectory.batch_shape:
             raise ArgumentError(f"stick figures are of one robot, and here are {batch}: take trajectory.robots[…]")
         check_drawable(trajectory)
-        if projection is not None and projection not in AXES:
+        if projection is not None and (not isinstance(projection, str) or projection not in AXES):
             raise ArgumentError(unknown_name("projection", projection, AXES))
         self.trajectory, self.skeleton = trajectory, Skeleton(trajectory.robot)
         rows = evenly(len(trajectory), 1000)

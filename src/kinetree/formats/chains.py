@@ -15,6 +15,7 @@ from kinetree.formats.xml import rpy_rotation
 from kinetree.joints import Helical, Joint, Mimic, Prismatic, Revolute
 from kinetree.model import GRAVITY, NO_LIMITS, JointLimits, Model, ModelBuilder
 from kinetree.model.checks import Pose, about_com, check_inertias
+from kinetree.options import names_of
 from kinetree.signatures import friendly_call_errors
 from kinetree.spatial import Inertia, Transform
 from kinetree.spatial.numpy_matrices import adjoint, inverse, skew
@@ -51,7 +52,7 @@ def serial_model(
     own frames ``frame1`` … ``framen``, and ``tool``, at the pose `tool` in the last of them.
     """
     n = len(links)
-    names = [f"joint{i}" for i in range(1, n + 1)] if joint_names is None else list(joint_names)
+    names = [f"joint{i}" for i in range(1, n + 1)] if joint_names is None else names_of("joint_names", joint_names)
     if len(names) != n:
         raise ModelError(f"{len(names)} joint names are given for {n} joints")
     builder = ModelBuilder(name)

@@ -19,6 +19,7 @@ from kinetree.runtime.function import Function
 from kinetree.runtime.options import Option
 from kinetree.runtime.spec import FunctionSpec
 from kinetree.signatures import friendly_call_errors
+from kinetree.validation import real_array
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -139,8 +140,8 @@ def solve_contacts(
             f"{NAME}: {contacts} friction coefficients (three rows each) and {bounded} bounds are for "
             f"{3 * contacts + bounded} rows or more; g has {rows}"
         )
-    for name in ("friction", "bounds"):
-        if given[name] is not None and np.any(np.asarray(given[name]) < 0):
+    for name, value in (("friction", friction), ("bounds", bounds)):
+        if value is not None and np.any(real_array(f"{NAME}: {name}", value) < 0):
             raise ArgumentError(f"{NAME}: {name} has negative entries; give 0 or more")
     arguments = {name: x for name, x in given.items() if x is not None}
     if not contacts:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, Protocol, TypeAlias, TypedDict, TypeVar, Unpack, overload
 
 from kinetree.algorithms.table import table_of
@@ -12,6 +12,7 @@ from kinetree.functions.model_inputs import ModelInput, check_inputs, with_input
 from kinetree.functions.parameters import Shapes
 from kinetree.functions.traced import user_function
 from kinetree.model import Model
+from kinetree.options import text
 from kinetree.runtime.function import Function
 
 P = ParamSpec("P")
@@ -171,15 +172,18 @@ def compile(
         raise ArgumentError(f"compile takes a robot first (kinetree.load makes one); {robot!r} was given")
     if isinstance(inputs, ModelInput):
         raise ArgumentError(f"inputs takes a list: inputs=[{inputs!r}]")
+    if not isinstance(shapes or {}, Mapping):
+        raise ArgumentError(f"shapes takes a dict of shapes by the names of arguments: {{'s': ()}}; it is {shapes!r}")
+    name = None if name is None else text("name", name)
     for argument, shape in (shapes or {}).items():
-        lengths = (shape,) if isinstance(shape, int) else shape
-        if not (isinstance(lengths, tuple) and all(isinstance(n, int) and n > 0 for n in lengths)):
+        lengths = shape if isinstance(shape, tuple) else (shape,)
+        if not all(isinstance(n, int) and not isinstance(n, bool) and n > 0 for n in lengths):
             raise ArgumentError(
                 f"shapes[{argument!r}] must be a length or a tuple of lengths, such as (7,) or (); it is {shape!r}"
             )
     if function is None:
         return functools.partial(compile, robot, shapes=shapes, inputs=inputs, name=name, fuse=fuse)
-    inputs = tuple(inputs)
+    inputs = tuple(inputs) if isinstance(inputs, Iterable) else (inputs,)
     for given in inputs:
         if not isinstance(given, ModelInput):
             raise ArgumentError(

@@ -15,6 +15,7 @@ from kinetree.inverse_kinematics.signatures import (
     StepFunctionByKind,
 )
 from kinetree.model import Model
+from kinetree.options import names_of
 from kinetree.robot.base import OPEN_LOOPS
 from kinetree.robot.robot import Robot
 from kinetree.runtime.function import Function
@@ -199,13 +200,12 @@ def goals_of(model: Model, frames: Kinds) -> tuple[Goal, ...]:
     return tuple(found)
 
 
-def joints_of(model: Model, names: Sequence[str]) -> tuple[str, ...]:
+def joints_of(model: Model, fixed: Sequence[str]) -> tuple[str, ...]:
     """Return these names, if all are of joints with coordinates of their own."""
-    if isinstance(names, str):
-        raise ArgumentError(f"fixed takes a list of names: [{names!r}]")
-    for name in names:
+    fixed = names_of("fixed", fixed)
+    for name in fixed:
         if name not in model.joint_names:
             follows = name in (body.joint_name for body in model.bodies)
             reason = f"{name!r} follows another joint" if follows else unknown_name("joint", name, model.joint_names)
             raise ArgumentError(f"fixed: {reason}")
-    return tuple(names)
+    return fixed

@@ -26,9 +26,10 @@ def unit_axis(axis: Sequence[Scalar]) -> tuple[Scalar, Scalar, Scalar]:
     """Return the axis with length one. Numbers are checked; other scalars are taken as they are."""
     if has_masked_entries(axis):
         raise ModelError(MASKED.format("a joint axis"))
-    if len(tuple(axis)) != 3:
-        raise ModelError(f"a joint axis has three coordinates; {tuple(axis)!r} was given")
-    x, y, z = axis
+    try:
+        x, y, z = axis
+    except (TypeError, ValueError):
+        raise ModelError(f"an axis has three coordinates, such as (0, 0, 1); {axis!r:.80} was given") from None
     if not all(isinstance(a, Real) for a in (x, y, z)):
         return x, y, z
     norm = math.hypot(x, y, z)

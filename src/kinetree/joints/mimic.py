@@ -34,6 +34,8 @@ class Mimic(Joint):
         for name in ("factor", "offset"):
             if isinstance(getattr(self, name), int):
                 object.__setattr__(self, name, float(getattr(self, name)))
+        if not isinstance(self.joint, Joint):
+            raise ModelError(f"a mimic joint is made of a joint, such as Revolute(); {self.joint!r:.80} was given")
         if (self.joint.nq, self.joint.nv) != (1, 1):
             kind = type(self.joint).__name__
             raise ModelError(f"only a joint with one coordinate can mimic another; a {kind} has nq = {self.joint.nq}")

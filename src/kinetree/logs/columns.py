@@ -88,22 +88,16 @@ BASE = {"q": ("x", "y", "z", *QUATERNION)} | dict.fromkeys(("v", "a", *FORCES), 
 
 @dataclass(frozen=True)
 class Coordinates:
-    """The names of the entries of q and of v (and a, tau); the joints that follow, with those that they do.
-
-    And what measured wrenches are called: frames, or other names of theirs.
-    """
+    """The names of the entries of q and of v (and a, tau), and what measured wrenches are called."""
 
     q: tuple[str, ...]
     v: tuple[str, ...]
-    followers: tuple[tuple[str, str], ...] = ()
     wrenches: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, robot: Robot, wrenches: Mapping[str, str] | None = None) -> Coordinates:
         """Return those of a robot, with what the wrenches measured at some frames are called."""
-        joints = (robot.joint(body.joint_name) for body in robot.model.bodies)
-        followers = tuple((x.name, x.mimic[0]) for x in joints if x.mimic)
-        return cls(robot.q_names, robot.v_names, followers, tuple((wrenches or {}).values()))
+        return cls(robot.q_names, robot.v_names, tuple((wrenches or {}).values()))
 
     def names(self, quantity: str) -> tuple[str, ...]:
         """Return the names of the entries of a quantity other than the time."""

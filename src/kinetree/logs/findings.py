@@ -210,8 +210,3 @@ RECORDING_CHECKS = (
     Check("saturated", "error", ("recording",), saturated),
     Check("wrapped", "error", ("recording",), wrapped),
 )
-
-
-def check_recording(robot: Robot, motion: Samples) -> Findings:
-    """Return the findings of the checks of a motion as it was recorded."""
-    return made(RECORDING_CHECKS, "recording", (robot, motion))

@@ -26,8 +26,6 @@ from kinetree.logs.columns import (
 
 DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+([eE][-+]?\d+)?")
 NO_DECIMAL_COMMAS = "decimal commas are not read: write 0.5, not 0,5"
-_LIKE_A = re.compile(r"acc|alpha|ddot|dotdot|dd(?![a-z])", re.IGNORECASE)
-_LIKE_V = re.compile(r"vel|speed|omega|dot|rate", re.IGNORECASE)
 
 
 def expected_columns(coordinates: Coordinates, quantities: Sequence[str] = MOTION) -> str:
@@ -40,23 +38,13 @@ def expected_columns(coordinates: Coordinates, quantities: Sequence[str] = MOTIO
     return f"Expected columns: {', '.join(every)} (v and a may be left out if there is t{rest})"
 
 
-def not_understood(ignored: Sequence[str], coordinates: Coordinates, known: Sequence[str] = ()) -> str:
+def not_understood(ignored: Sequence[str], known: Sequence[str] = ()) -> str:
     """Return a sentence that names the columns which mean nothing, with the nearest known spelling; or nothing."""
     if not ignored:
         return ""
     near = [difflib.get_close_matches(name, known, n=1, cutoff=0.8) for name in ignored[:6]]
     asked = [f"{name} (did you mean {x[0]}?)" if x else name for name, x in zip(ignored, near, strict=False)]
-    return f" Not understood: {some([*asked, *ignored[6:]])}.{following(ignored, coordinates)}"
-
-
-def following(ignored: Sequence[str], coordinates: Coordinates) -> str:
-    """Return a sentence about columns of joints that follow others; or nothing."""
-    found = [
-        f"{joint} follows {leader}"
-        for joint, leader in coordinates.followers
-        if any(re.search(rf"(^|\W|^\w{{,3}}_){re.escape(joint)}(_\w{{,3}}$|\W|$)", name) for name in ignored)
-    ]
-    return f" {some(found, 3)}: such joints have no columns of their own." if found else ""
+    return f" Not understood: {some([*asked, *ignored[6:]])}."
 
 
 def without_base(coordinates: Coordinates) -> str:
@@ -88,16 +76,8 @@ class Layout:
 
     @property
     def unused(self) -> list[str]:
-        """A warning about columns that are not used, if there are any: the word to use if they look like v or a."""
-        like_a = [name for name in self.ignored if _LIKE_A.search(name)]
-        like_v = [name for name in self.ignored if _LIKE_V.search(name) and name not in like_a]
-        said = f"columns not used: {some(self.ignored, 8)}"
-        for quantity, what, like in (("v", "Velocities", like_v), ("a", "Accelerations", like_a)):
-            if like and quantity not in self.groups:
-                words = ", ".join(QUANTITIES[quantity].words[:5])
-                said += f". {what} ({some(like, 2)}?) go by one of the words {words}, …"
-        more = following(self.ignored, self.coordinates)
-        return [f"{said}.{more}" if more else said] if self.ignored else []
+        """A warning about columns that are not used, if there are any."""
+        return [f"columns not used: {some(self.ignored, 8)}"] if self.ignored else []
 
 
 def layout_of_header(header: Sequence[str], coordinates: Coordinates, quantities: Sequence[str] = MOTION) -> Layout:
@@ -137,12 +117,10 @@ def layout_without_header(count: int, coordinates: Coordinates, quantities: Sequ
             notes = _notes(coordinates, {slot: f"column {k}" for k, slot in enumerate(slots, 1)})
             return Layout(coordinates, tuple(slots), tuple(map(coordinates.call, slots)), notes=notes)
     first, second, last = (f"{len(coordinates.slots(*each))} ({', '.join(each)})" for each in sets)
-    q, v = (tuple(coordinates.names(x)[k] for k in coordinates.of_joints(x)) for x in "qv")
-    joints = Coordinates(q, v)
-    alone = not forces and joints.q != coordinates.q and count in (len(joints.slots(*each)) for each in sets)
+    few = not forces and coordinates.base is not None and count < len(coordinates.slots(*"tqva"))
     raise FormatError(
         f"{count} columns without a header: expected {first}, {second} or {last} for a robot with "
-        f"nq = {len(coordinates.q)} and nv = {len(coordinates.v)}.{without_base(coordinates) if alone else ''}"
+        f"nq = {len(coordinates.q)} and nv = {len(coordinates.v)}.{without_base(coordinates) if few else ''}"
     )
 
 
@@ -205,9 +183,9 @@ def _check(layout: Layout, columns: Sequence[Column], spellings: Spellings) -> N
         if not missing or (x in FORCES and missing == base) or (x not in ("q", "wrench") and missing == wanted):
             continue  # nothing drives a floating base
         if x == "q" and missing == base:
-            rest = without_base(coordinates) + not_understood(layout.ignored, coordinates)
+            rest = without_base(coordinates) + not_understood(layout.ignored)
             raise FormatError(f"the header has no columns of the floating base.{rest}")
-        rest = not_understood(layout.ignored, coordinates, spellings.known(missing))
+        rest = not_understood(layout.ignored, spellings.known(missing))
         raise FormatError(f"the header lacks {some([*map(coordinates.call, missing)], 4)}.{rest} {expected}.")
     held = layout.groups.keys()
     for lacks, what in (
@@ -219,4 +197,4 @@ def _check(layout: Layout, columns: Sequence[Column], spellings: Spellings) -> N
         (held.isdisjoint("at"), "without accelerations there must be a time t in s to differentiate by"),
     ):
         if lacks:
-            raise FormatError(f"{what}.{not_understood(layout.ignored, coordinates)} {expected}.")
+            raise FormatError(f"{what}.{not_understood(layout.ignored)} {expected}.")

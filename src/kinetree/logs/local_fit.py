@@ -68,18 +68,14 @@ def differentiate(
 
 
 def stretches(t: Array) -> list[tuple[int, int]]:
-    """Return where the stretches of samples without gaps between them begin and end."""
-    return list(pairwise([0, *gaps(t), len(t)]))
-
-
-def gaps(t: Array) -> list[int]:
-    """Return the samples before which time leaps: by more than `WINDOW` samples usually take."""
+    """Return where the stretches of samples without gaps begin and end: steps of what `WINDOW` samples usually take."""
     if len(t) < 3:
-        return []
+        return [(0, len(t))]
     steps = min(WINDOW, len(t) // 3)
     spans = t[steps:] - t[:-steps]
     usual = np.quantile(spans, 0.25, method="lower") / steps  # the lower quartile: spans with a gap are no measure
-    return [int(i) + 1 for i in np.flatnonzero(np.diff(t) > WINDOW * usual)]
+    gaps = np.flatnonzero(np.diff(t) > WINDOW * usual) + 1
+    return list(pairwise([0, *gaps.tolist(), len(t)]))
 
 
 def fitted(

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kinetree.errors import ArgumentError, warn_user
-from kinetree.logs.findings import MISSED, LogWarning, check_recording
+from kinetree.logs.findings import MISSED, RECORDING_CHECKS, LogWarning, made
 from kinetree.logs.local_fit import DEGREE, chosen_cutoff, far_out, fit_weights, fitted, stretches
-from kinetree.logs.samples import Cutoff, Filter, Samples, cut, measured, of_joints
+from kinetree.logs.samples import Cutoff, Filter, Samples, measured, of_joints
 from kinetree.options import given
 from kinetree.signatures import friendly_call_errors
 from kinetree.validation import Array, real_array
@@ -60,7 +60,8 @@ def smoothed(robot: Robot, blocks: Iterable[Samples], chosen: Filter) -> Iterato
             raise ArgumentError("the motion has no times: it cannot be filtered")
         if chosen.outliers is not None:
             path = np.vstack([np.zeros(robot.nv), np.cumsum(robot.difference(block.q[:-1], block.q[1:]), axis=0)])
-            block = cut(block, ~far_out(np.hstack([path, measured(block.tau)]), chosen.outliers))
+            near = ~far_out(np.hstack([path, measured(block.tau)]), chosen.outliers)
+            block = Samples(*(None if x is None else x[near] for x in block))
         others = [block.tau]
         if presliding is not None:  # from where the block before has left them
             path = block.q if q_last is None else np.vstack([q_last, block.q])
@@ -275,6 +276,6 @@ def prepare(
             f"{len(back)} of {len(times)} samples: sort them, or leave repeated ones out"
         )
     motion = Samples(position, None, None, force, wrench, t=times)
-    check_recording(robot, motion).enforce(check=check)
+    made(RECORDING_CHECKS, "recording", (robot, motion)).enforce(check=check)
     (samples,) = smoothed(robot, [motion], given("filter", filter, Filter))
     return samples

@@ -9,15 +9,13 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from kinetree.errors import AbsentError, ArgumentError, FormatError
-from kinetree.logs.codecs import open_log
-from kinetree.logs.columns import FORCES, some
-from kinetree.logs.findings import Findings, check_recording
-from kinetree.logs.local_fit import gaps
+from kinetree.errors import AbsentError, ArgumentError
+from kinetree.logs.codecs import open_columns
+from kinetree.logs.columns import FORCES, LOG, WRENCHES, Coordinates, some
+from kinetree.logs.findings import RECORDING_CHECKS, Findings, made
+from kinetree.logs.local_fit import stretches
 from kinetree.logs.preparation import of_robot, smoothed
-from kinetree.logs.samples import Filter, Samples, cut, joined
+from kinetree.logs.samples import Filter, Samples
 from kinetree.logs.sensors import Sensors, at_joints
 from kinetree.options import given
 from kinetree.robot import Robot
@@ -74,62 +72,35 @@ class Recording:
             raise AttributeError("a Recording has no samples(cutoff=…): write log.filtered(kinetree.Filter(cutoff=…))")
         if name not in FIELDS:
             raise AttributeError(f"'Recording' object has no attribute {name!r}")
-        if self._whole is None:
-            raise AbsentError(f"{self.name} is read block by block, each of which has {name}; read as a whole it has")
-        return getattr(self._whole, name)
+        raise AbsentError(f"{self.name} is read block by block, each of which has {name}; read as a whole it has")
 
     def __iter__(self) -> Iterator[Samples]:
         """Yield its blocks, of so many samples as were asked for."""
-        if self._whole is not None:
-            yield self._whole
-            return
-        rows, kept, count = self._rows or 1, list[Samples](), 0
-        for block in self._read():
-            kept, count = [*kept, block], count + len(block.q)
-            if count >= rows:
-                whole, rest = joined(kept), count - count % rows
-                yield from (cut(whole, slice(first, first + rows)) for first in range(0, rest, rows))
-                kept, count = [cut(whole, slice(rest, None))], count - rest
-        if count:
-            yield joined(kept)
+        return self._read(self._rows) if self._whole is None else iter((self._whole,))
 
     def whole(self, show: Callable[[float], object] | None = None) -> Recording:
         """Return it as a whole; what shows is told which part of the file has been read."""
-        parts, log = [], copy(self)
-        for block in log._read():
-            parts.append(block)
-            if show is not None:
-                show(log.progress)
-        log._whole, log.progress = joined(parts), 1.0
-        if log.t is not None and (holes := gaps(log.t)):
+        log = copy(self)
+        (log._whole,) = log._read(None, show)
+        log.progress = 1.0
+        log.__dict__.update({name: getattr(log._whole, name) for name in FIELDS})
+        if log.t is not None and (holes := [k for k, _ in stretches(log.t)[1:]]):
             listed = some([f"{log.t[k - 1]:g} s to {log.t[k]:g} s" for k in holes], 3)
             log.notes += (f"gaps in time, across which nothing is fitted: {listed}",)
         return log
 
-    def _read(self) -> Iterator[Samples]:
-        """Yield the file's blocks, in which time goes on: samples with the time of the one before are left out."""
-        last, left_out, self.progress = -np.inf, 0, 0.0
-        with open_log(Path(self.name), self.robot, self._sensors) as file:
-            blocks = file.blocks(missing="left out" if self._sensors.skip_missing else "refused", remedy=REMEDY)
-            for block in at_joints(self.robot, self._sensors, self.name, blocks):
+    def _read(self, rows: int | None, show: Callable[[float], object] | None = None) -> Iterator[Samples]:
+        """Yield the samples of the file, so many at a time, or all in one."""
+        robot, sensors = self.robot, self._sensors
+        missing: Any = "left out" if sensors.skip_missing else "refused"
+        quantities = WRENCHES if sensors.called else LOG
+        with open_columns(Path(self.name), Coordinates.of(robot, sensors.called), quantities, robot, sensors) as file:
+            file.notes += [*file.layout.unused, *file.layout.notes]
+            for arrays in file.blocks(rows, missing=missing, remedy=REMEDY, in_time=True, show=show):
                 self.progress = file.progress
-                if (t := block.t) is not None:
-                    steps = np.diff(t, prepend=last)
-                    for k in np.flatnonzero(steps < 0.0)[:1]:
-                        raise FormatError(
-                            f"{self.name}: time goes back from {t[k] - steps[k]:g} s to {t[k]:g} s at sample {k}: are "
-                            "these several motions? Give them in a file each"
-                        )
-                    last, again = float(t[-1]), steps == 0.0
-                    if again.any():
-                        block, left_out = cut(block, ~again), left_out + int(again.sum())
-                if len(block.q):
-                    yield block
-            self.notes = tuple(file.notes)
-            if file.layout.groups.keys().isdisjoint(FORCES):
-                self.notes += ("no joint forces: only the equations of the base tell",)
-        if left_out:
-            self.notes += (f"{left_out} samples with the time of the one before are left out",)
+                yield at_joints(robot, sensors, self.name, arrays)
+            without_forces = file.layout.groups.keys().isdisjoint(FORCES)
+            self.notes = (*file.notes, *["no joint forces: only the equations of the base tell"] * without_forces)
 
     @friendly_call_errors
     def filtered(self, filter: Filter | None = None, *, check: bool = True) -> Any:
@@ -174,7 +145,7 @@ class Recording:
         Of a recording in blocks, the first is looked at. `kinetree.identification.diagnose` finds the rest in samples,
         which do not show this.
         """
-        return check_recording(self.robot, next(iter(self)))
+        return made(RECORDING_CHECKS, "recording", (self.robot, next(iter(self))))
 
     def __len__(self) -> int:
         if self._whole is None:

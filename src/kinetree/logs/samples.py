@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -76,16 +75,6 @@ class Samples(NamedTuple):
     smoothing: Any = None
     cutoff: Any = None
     held: Any = None
-
-
-def joined(blocks: Sequence[Samples]) -> Samples:
-    """Return blocks of one motion as one."""
-    return Samples(*(None if x[0] is None else np.concatenate(x) for x in zip(*blocks, strict=True)))
-
-
-def cut(block: Samples, kept: Any) -> Samples:
-    """Return some samples of a block."""
-    return Samples(*(None if x is None else x[kept] for x in block))
 
 
 def measured(tau: Array) -> Array:

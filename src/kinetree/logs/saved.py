@@ -181,8 +181,7 @@ def _arrays(table: Npz, coordinates: Coordinates) -> Read:
 def _columns(table: Table, coordinates: Coordinates) -> Read:
     """Return the arrays of a table of columns, of a batch where its metadata say so."""
     table.understood(coordinates, SAVED)
-    parts = list(table.blocks(missing="refused" if isinstance(table, Csv) else "kept"))
-    arrays: Read = {x: np.concatenate([part[x] for part in parts]) for x in parts[0]}
+    (arrays,) = table.blocks(None, missing="refused" if isinstance(table, Csv) else "kept")
     extra, rows = table.extra(), len(arrays["q"])
     shape = extra.pop("batch_shape", np.zeros(0, dtype=np.int64))
     lead = tuple(np.ravel(shape).tolist())

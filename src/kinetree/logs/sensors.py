@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
@@ -96,36 +96,33 @@ class Sensors:
         return cast("Mapping[str, str]", self.wrenches)
 
 
-def at_joints(robot: Robot, sensors: Sensors, name: str, blocks: Iterable[Mapping[str, Array]]) -> Iterator[Samples]:
-    """Yield samples at the joints of a file's arrays "t", "q", "v", "a", "tau", "current" and "wrench"."""
+def at_joints(robot: Robot, sensors: Sensors, name: str, arrays: Mapping[str, Array]) -> Samples:
+    """Return samples at the joints of a file's arrays "t", "q", "v", "a", "tau", "current" and "wrench"."""
     ratios, constants = (_of_motors(robot, x, getattr(sensors, x)) for x in ("gear_ratios", "torque_constants"))
-    driven, of_v = Coordinates.of(robot).of_joints("v"), [0] * robot.nv
-    for body in robot.model.leading:
-        for j, k in enumerate(body.v_index):
-            of_v[k] = body.q_index[j]
+    driven = Coordinates.of(robot).of_joints("v")
     wanted, other = ("tau", "current") if constants is None else ("current", "tau")
-    for arrays in blocks:
-        q, v, a = arrays["q"], arrays.get("v"), arrays.get("a")
-        tau = np.zeros((len(q), robot.nv))
-        if wanted in arrays:
-            given = arrays[wanted]
-            tau[:, slice(None) if given.shape[1] == robot.nv else driven] = given
-            tau *= (1.0 if constants is None else constants) * (1.0 if ratios is None else ratios)
-        elif other == "tau" and other in arrays:
-            raise FormatError(f"{name}: torque_constants are given, and there are no currents, only joint forces")
-        elif other in arrays:
-            raise ArgumentError(
-                f"{name}: there are currents and no joint forces: give torque_constants; 1 where nobody knows "
-                "them, and the joints to `identify` as its motor_constants"
-            )
-        else:
-            tau[:, driven] = np.nan
-        if sensors.motor_positions and ratios is not None:
-            q = q.copy()
-            q[:, of_v] /= ratios
-            v, a = (None if x is None else x / ratios for x in (v, a))
-        f_ext = _on_bodies(robot, sensors, q, arrays["wrench"]) if sensors.called else None
-        yield Samples(q, v, a, tau, f_ext, t=arrays.get("t"))
+    q, v, a = arrays["q"], arrays.get("v"), arrays.get("a")
+    tau = np.zeros((len(q), robot.nv))
+    if wanted in arrays:
+        given = arrays[wanted]
+        tau[:, slice(None) if given.shape[1] == robot.nv else driven] = given
+        tau *= (1.0 if constants is None else constants) * (1.0 if ratios is None else ratios)
+    elif other == "tau" and other in arrays:
+        raise FormatError(f"{name}: torque_constants are given, and there are no currents, only joint forces")
+    elif other in arrays:
+        raise ArgumentError(
+            f"{name}: there are currents and no joint forces: give torque_constants; 1 where nobody knows "
+            "them, and the joints to `identify` as its motor_constants"
+        )
+    else:
+        tau[:, driven] = np.nan
+    if sensors.motor_positions and ratios is not None:
+        of_v = dict(pair for body in robot.model.leading for pair in zip(body.v_index, body.q_index, strict=False))
+        q = q.copy()
+        q[:, [of_v[k] for k in range(robot.nv)]] /= ratios
+        v, a = (None if x is None else x / ratios for x in (v, a))
+    f_ext = _on_bodies(robot, sensors, q, arrays["wrench"]) if sensors.called else None
+    return Samples(q, v, a, tau, f_ext, t=arrays.get("t"))
 
 
 def _on_bodies(robot: Robot, sensors: Sensors, q: Array, wrenches: Array) -> Array:

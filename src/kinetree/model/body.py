@@ -51,6 +51,8 @@ class JointLimits:
             object.__setattr__(self, field.name, value)
         if self.lower > self.upper:
             raise ModelError(f"the lower limit {self.lower} is above the upper one, {self.upper}")
+        if self.lower == math.inf or self.upper == -math.inf:
+            raise ModelError(f"nothing is between the limits {self.lower} and {self.upper}; no limits are -inf and inf")
 
     @property
     def fastest(self) -> float:

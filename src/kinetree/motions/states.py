@@ -12,6 +12,7 @@ from kinetree.errors import ArgumentError
 from kinetree.functions.model_inputs import ModelInput
 from kinetree.functions.of_user import compile
 from kinetree.lazy import cached_property
+from kinetree.options import names_of
 from kinetree.robot import Robot
 from kinetree.signatures import friendly_call_errors
 from kinetree.validation import Array, real_array
@@ -123,8 +124,7 @@ class Quantities:
 
     def frame_positions(self, names: Sequence[str]) -> Array:
         """Return where the origins of some frames are in the world, (..., n, len(names), 3) in m."""
-        if isinstance(names, str):
-            raise ArgumentError(f"frame_positions takes a list of names: [{names!r}]")
+        names = names_of("frame_positions", names)
         found = np.empty((*self.q.shape[:-1], len(names), 3))
         for k, name in enumerate(names):
             found[..., k, :] = self.frame_placement(frame=name)[..., :3, 3]

@@ -275,14 +275,14 @@ class Trajectory(Quantities, PicturesAndFiles):
         found = hermite(self.robot, ends, q, rates, np.minimum(flat, stop))
         return Sample(*(x.reshape(*self.batch_shape, *times.shape, x.shape[-1]) for x in found))
 
-    if not TYPE_CHECKING:  # of rooms above, imported at first use: type checkers read the stub of `PicturesAndFiles`
+    if not TYPE_CHECKING:  # imported at first use: type checkers read the stub of `PicturesAndFiles`
+        table = lazy_method("kinetree.motions.extremes", "table")
+        to_dict = lazy_method("kinetree.motions.extremes", "to_dict")
         plot = lazy_method("kinetree.drawing.motion", "plot", friendly_call_errors)
         plot_motion = lazy_method("kinetree.drawing.sticks", "plot_motion", friendly_call_errors)
         animate = lazy_method("kinetree.drawing.sticks", "animate", friendly_call_errors)
         save = lazy_method("kinetree.logs.saved", "save", friendly_call_errors)
-        load = lazy_method(
-            "kinetree.logs.saved", "load", friendly_call_errors
-        )  # of the class: Trajectory.load(path, robot)
+        load = lazy_method("kinetree.logs.saved", "load", friendly_call_errors)  # Trajectory.load(path, robot)
 
 
 class Robots(Sequence["Trajectory"]):

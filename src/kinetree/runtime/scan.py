@@ -12,6 +12,7 @@ import numpy as np
 from kinetree.backends.base import Steps
 from kinetree.errors import ArgumentError, unknown_name
 from kinetree.graph import Port
+from kinetree.options import names_of
 from kinetree.runtime import arguments, outputs
 from kinetree.runtime.arguments import Array
 from kinetree.runtime.function import Function
@@ -233,9 +234,8 @@ def _flat(array: Array, lead: tuple[int, ...], port: Port, per_step: bool) -> Ar
     return wide.reshape(math.prod(lead), *own[:per_step], port.size)
 
 
-def _names(names: object, what: str) -> tuple[str, ...]:
-    if isinstance(names, str) or not isinstance(names, Sequence) or not all(isinstance(name, str) for name in names):
-        raise ArgumentError(f"scan: {what} takes a list of names, not {names!r}")
-    if len(set(names)) < len(names):
-        raise ArgumentError(f"scan: {what} has a name twice: {names!r}")
-    return tuple(names)
+def _names(given: object, what: str) -> tuple[str, ...]:
+    found = names_of(f"scan: {what}", given)
+    if len({*found}) < len(found):
+        raise ArgumentError(f"scan: {what} has a name twice: {given!r}")
+    return found

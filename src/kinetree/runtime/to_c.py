@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from kinetree.backends.c.names import c_name, parameter_names
 from kinetree.backends.c.source import CSource, generate
 from kinetree.errors import ArgumentError
+from kinetree.options import names_of
 from kinetree.runtime.batch import check_lanes
 from kinetree.runtime.spec import FunctionSpec, Variant, describe_shape
 
@@ -72,9 +73,7 @@ def to_c(
     >>> robot.jacobian.to_c(frame="panda_hand", dtype="float32").source.splitlines()[2]
     ' *   int jacobian(const float q[7], float J[42])'
     """
-    if isinstance(optional, str):
-        raise ArgumentError(f"{function.__name__}: optional is one string: write optional=[{optional!r}]")
-    variant = function._variant(dtype, tuple(optional), options)
+    variant = function._variant(dtype, names_of(f"{function.__name__}: optional", optional), options)
     spec = function.spec.of(variant.optional, variant.options)
     lanes = None if lanes is None else check_lanes(lanes)
     if lanes is not None and main:

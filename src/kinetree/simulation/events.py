@@ -14,7 +14,7 @@ from kinetree.integrators import INTEGRATORS, StopReason
 from kinetree.integrators.adaptive import entry, select_all
 from kinetree.model import Model
 from kinetree.motions.states import Happened
-from kinetree.options import count, only, option, value
+from kinetree.options import count, only, option, text, value
 from kinetree.runtime.function import Function
 from kinetree.scalars.functions import Scalar, larger, select, select_less
 from kinetree.scalars.linalg import Column
@@ -40,6 +40,15 @@ class EventWarning(UserWarning):
     """There were more events than are kept."""
 
 
+def _condition(name: str, given: Any) -> Function:
+    if not isinstance(given, Function):
+        raise ArgumentError(
+            f"an event's condition is {given!r:.80}; it takes a compiled function that returns one number: "
+            "robot.compile(lambda q: q[0] - 1.0)"
+        )
+    return given
+
+
 @value
 class Event:
     """A condition whose zero is looked for while a robot is simulated: `simulate` with ``events=[...]``.
@@ -58,14 +67,12 @@ class Event:
 
     condition: Function = option(
         kw_only=False,
-        check=only(lambda x: isinstance(x, Function), "a compiled function (robot.compile makes one)"),
+        check=_condition,
         help="a compiled function (`Robot.compile`) of any of ``q``, ``v``, ``t`` and further arguments, whose values "
         "are `inputs` of the simulation. It returns one number, and where that reaches zero or changes its sign is the "
         "event",
     )
-    name: str = option(
-        default="", check=only(lambda x: isinstance(x, str), "a text"), help="that of the function if not given"
-    )
+    name: str = option(default="", check=text, help="that of the function if not given")
     stop: bool = option(default=False, help="whether the robot stops there. Others go on")
     direction: int = option(
         default=0,

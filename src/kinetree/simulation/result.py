@@ -18,7 +18,7 @@ from kinetree.simulation.choices import own
 from kinetree.simulation.events import FIRST_EVENT
 from kinetree.simulation.given import check_configurations
 from kinetree.simulation.plan import Planned
-from kinetree.simulation.step import LINEAR, MOVING, NOT_FINITE, observer, remembered
+from kinetree.simulation.step import LINEAR, MOVING, NOT_FINITE, Plan, observer, remembered
 from kinetree.validation import Array
 
 _NO_MORE = 2.0**60
@@ -97,7 +97,7 @@ def motion(
     lead, rows = s.lead, kept["q"].shape[1]
     stopped_at, reasons = s.unstopped
     left = {name: x.copy() for name, x in carried.items() if name in ("memory", "event_counts")}
-    counts = functools.partial(_counts, s, left)
+    counts = functools.partial(_counts, s.plan, s.lead, left)  # without the arrays of s
     if stopped := np.count_nonzero(carried["reason"]):
         stopped_at, reasons = _stops(s, carried)
     unsolved = dict(s.plan.integrator.counts).get("unsolved")
@@ -121,10 +121,10 @@ def motion(
     )
 
 
-def _counts(s: Planned, carried: Mapping[str, Array]) -> dict[str, Array]:
+def _counts(plan: Plan, lead: tuple[int, ...], carried: Mapping[str, Array]) -> dict[str, Array]:
     """Return the counts for each robot: steps of the integrator's own, and events."""
-    found = {name: carried["memory"][:, k].reshape(s.lead) for name, k in s.plan.integrator.counts}
-    found |= {event.name: carried["event_counts"][:, k].reshape(s.lead) for k, event in enumerate(s.plan.events)}
+    found = {name: carried["memory"][:, k].reshape(lead) for name, k in plan.integrator.counts}
+    found |= {event.name: carried["event_counts"][:, k].reshape(lead) for k, event in enumerate(plan.events)}
     return {name: x if name.startswith("worst") else x.astype(np.int64) for name, x in found.items()}
 
 

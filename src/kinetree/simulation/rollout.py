@@ -9,10 +9,11 @@ from typing import NamedTuple
 import numpy as np
 
 from kinetree.backends.base import Steps, Stops
+from kinetree.lazy import cached_property
 from kinetree.runtime.batch import address
 from kinetree.runtime.function import Function
 from kinetree.runtime.spec import Variant
-from kinetree.runtime.steps import Tables, run_steps, tables
+from kinetree.runtime.steps import ScanKernel, Tables, run_steps, tables
 from kinetree.validation import Array
 
 PIECE_SECONDS = 0.1
@@ -50,9 +51,13 @@ class Rollout:
             tuple(outputs.index(name) for name in (*recorded, *logged)),
             Stops(names.index("reason"), outputs.index("trouble"), tuple(outputs.index(name) for name in CHECKED)),
         )
-        self._kernel = step._kernels.scan(VARIANT, self._steps, len(first["reason"]))
         self._sets: list[dict[str, Array]] = []
         self._turns: dict[int, _Turn] = {}
+
+    @cached_property
+    def _kernel(self) -> ScanKernel:
+        """The compiled loop: a controller in Python is called first, and what it returns is checked."""
+        return self.step._kernels.scan(VARIANT, self._steps, len(self._first["reason"]))
 
     def begin(self, records: Mapping[str, Array]) -> None:
         """Begin anew, from what the first values are now, with other memory for what is written."""

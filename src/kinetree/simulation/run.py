@@ -12,6 +12,7 @@ import numpy as np
 from kinetree.constraints.inputs import ContactInputs
 from kinetree.errors import ArgumentError, unknown_name
 from kinetree.glossary.symbols import RANGES
+from kinetree.lazy import cached_property
 from kinetree.motions.trajectory import Trajectory
 from kinetree.signatures import friendly_call_errors
 from kinetree.simulation.choices import Forces, by_name, chosen
@@ -34,15 +35,20 @@ class Run:
         needed = s.plan._replace(events=()).carried(s.robot.model) if self.observed else ("q", "v")
         impulses = "f" in s.kept and s.plan.integrator.impulses  # these are forces times dt, in its memory
         self.seen = [x for x in needed if x != "reason" and (x != "memory" or impulses)]
-        logs = [name for name in LOGS if name in s.carried]
-        self.rollout = Rollout(s.step, {name: s.arrays[name] for name in s.carried}, s.given, self.seen, logs)
         self.callback = s.callback
         self.at_once = not (self.observed or s.callback or s.plan.events or s.progress)
 
+    @cached_property
+    def rollout(self) -> Rollout:
+        """The loop over the compiled step."""
+        s, logs = self.s, [name for name in LOGS if name in self.s.carried]
+        return Rollout(s.step, {name: s.arrays[name] for name in s.carried}, s.given, self.seen, logs)
+
     def __call__(self) -> Trajectory:
-        """Return the motion from the states in memory."""
-        s, rollout, total, every = self.s, self.rollout, self.s.times.steps, self.s.record.every
+        """Return the motion from the states in memory; all that is given is checked before anything is compiled."""
+        s, total, every = self.s, self.s.times.steps, self.s.record.every
         kept = {name: s.record.array(name, shape, flat) for name, shape, flat in self.shapes}
+        rollout = self.rollout
         if "memory" in s.arrays:
             s.arrays["memory"][...] = memory(s)
         known = {}

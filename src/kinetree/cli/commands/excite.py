@@ -8,7 +8,7 @@ from typing import Any
 
 from rich.markup import escape
 
-from kinetree.cli.motion import check_results, numbers, summary_of
+from kinetree.cli.motion import check_results, numbers
 from kinetree.cli.options import load_robot, value_of
 from kinetree.cli.terminal import Working, console, print_files, print_json
 from kinetree.drawing.fit import draw
@@ -53,14 +53,13 @@ def run(arguments: argparse.Namespace) -> None:
 def report(arguments: argparse.Namespace, plan: Excitation, warnings: list[str]) -> None:
     """Print what the motion is, how it uses the joints, and what it will tell."""
     motion, name = plan.trajectory, plan.robot.name
-    summary = summary_of(motion)
     if arguments.json:
-        print_json(plan.to_dict() | {"joints": summary.joints(), "warnings": warnings})
+        print_json(plan.to_dict() | {"joints": motion.to_dict()["joints"], "warnings": warnings})
         return
     out = console()
     how = "the search has ended" if plan.converged else "more of them may find a better one"
     out.print(f"[bold]{escape(name)}[/]: {motion.duration:g} s, found in {plan.iterations} iterations; {how}")
-    out.print(summary.table_of_joints().for_terminal(out.width))
+    out.print(motion.table().for_terminal(out.width))
     noise = " ".join(f"{x:.3g}" for x in plan.noise)
     if plan.held:
         out.print(f"held still: {escape(listed(plan.held))}; the parameters are those of the robot with these locked")

@@ -7,11 +7,12 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from rich.markup import escape
 
-from kinetree.cli.motion import Block, Motion, Summary, open_motion
+from kinetree.cli.motion import Block, Motion, open_motion
 from kinetree.cli.options import load_robot
 from kinetree.cli.terminal import Working, console, print_files, print_json
 from kinetree.drawing.motion import Picture
@@ -19,9 +20,10 @@ from kinetree.drawing.panels import check_plot, finish
 from kinetree.errors import ArgumentError
 from kinetree.logs.columns import Coordinates
 from kinetree.logs.saved import write_blocks
+from kinetree.motions.extremes import Extremes
 from kinetree.output import check_output
 from kinetree.robot import Robot
-from kinetree.tables import print_warnings
+from kinetree.tables import Cells, number, print_warnings
 from kinetree.validation import Array
 
 Taker = Callable[[Block, Array], object]
@@ -33,7 +35,7 @@ def run(arguments: argparse.Namespace) -> None:
     check_plot(arguments.plot)
     robot, warnings = load_robot(arguments)
     source = None if arguments.trajectory in (None, "-") else Path(arguments.trajectory)
-    summary, picture = Summary(robot), Picture(robot)
+    summary, picture = Extremes(robot), Picture(robot)
     with ExitStack() as stack:
         show = stack.enter_context(Working("inverse dynamics", robot.name, shown=not arguments.quiet))
         motion = stack.enter_context(open_motion(arguments, robot, show))
@@ -72,12 +74,12 @@ def computed(robot: Robot, motion: Motion, takers: Sequence[Taker], show: Workin
             show(motion.table.progress)
 
 
-def report(arguments: argparse.Namespace, motion: Motion, summary: Summary, warnings: list[str]) -> None:
+def report(arguments: argparse.Namespace, motion: Motion, summary: Extremes, warnings: list[str]) -> None:
     """Print what was done, the table, and what was written; to stderr if stdout has the torques."""
     stderr, name = arguments.output == "-", summary.robot.name
     notes = [] if motion.table is None else motion.table.layout.notes
     if arguments.json:
-        facts = {"robot": name, "samples": summary.rows, "motion": motion.how, "joints": summary.forces()}
+        facts = {"robot": name, "samples": summary.rows, "motion": motion.how, "joints": summary.joints()}
         every = [*motion.warnings, *warnings, *summary.warnings()]
         print_json(facts | {"warnings": every, "notes": notes}, stderr=stderr)
         return
@@ -86,6 +88,22 @@ def report(arguments: argparse.Namespace, motion: Motion, summary: Summary, warn
     print_warnings(out, motion.warnings)
     for note in notes:
         out.print(f"[dim]note:[/] {escape(note)}")
-    out.print(summary.table_of_forces().for_terminal(out.width))
+    out.print(table_of_forces(summary, "at t (s)" if "t" in motion.written else "at sample").for_terminal(out.width))
     print_warnings(out, [*warnings, *summary.warnings()])
     print_files([arguments.output], [arguments.plot], ", ".join((*motion.written, "tau")))
+
+
+def table_of_forces(summary: Extremes, when: str) -> Cells:
+    """Return the forces of every degree of freedom against its effort limit."""
+    rows, marked = [], set()
+    for k, joint in enumerate(summary.joints()):
+        if joint["samples_over"]:
+            marked.add(k)
+        figures = (number(joint[key]) for key in ("peak_tau", "at", "rms", "limit_tau"))
+        used = f"{100 * joint['peak_tau'] / joint['limit_tau']:.0f} %" if joint["limit_tau"] < np.inf else "–"
+        rows.append((joint["name"], *figures, used, f"OVER {joint['samples_over']}" if k in marked else "–"))
+    columns: Any = {
+        "joint": "left",
+        **dict.fromkeys(("peak |τ|", when, "rms", "limit", "used", "samples over"), "right"),
+    }
+    return Cells(columns, rows, ["rms", when, "limit", "used"], marked)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from rich.markup import escape
 
-from kinetree.cli.motion import MOST, check_results, numbers, summary_of
+from kinetree.cli.motion import MOST, check_results, numbers
 from kinetree.cli.options import load_robot, value_of
 from kinetree.cli.terminal import PATIENCE, Working, console, print_files, print_json
 from kinetree.drawing.motion import draw
@@ -150,7 +150,7 @@ def write(arguments: argparse.Namespace, motion: Trajectory, show: Working) -> N
 
 def report(arguments: argparse.Namespace, motion: Trajectory, seconds: float, found: list[str]) -> None:
     """Print what was done, the table, and what was written."""
-    summary, end, reason = summary_of(motion), motion.end, motion.reasons.item()
+    end, reason = motion.end, motion.reasons.item()
     assert end is not None  # it is a simulation
     steps, name, method = round(end.t / arguments.dt), motion.robot.name, arguments.integrator
     if reason is not None:
@@ -158,14 +158,13 @@ def report(arguments: argparse.Namespace, motion: Trajectory, seconds: float, fo
         found = [*found, f"it stopped at {float(motion.stopped_at):g} s: {reason}. {advice} may help"]
     rate = steps / seconds if seconds > PATIENCE else None
     if arguments.json:
-        facts = {"robot": name, "steps": steps, "samples": len(motion), "dt": arguments.dt, "integrator": method}
-        facts |= {"end": end.t, "steps_per_second": rate, "stopped_at": motion.stopped_at, "reason": reason}
-        facts |= {"energy_drift": motion.energy_drift, "joints": summary.joints(), "final_q": end.q.tolist()}
+        facts = motion.to_dict() | {"steps": steps, "dt": arguments.dt, "integrator": method, "end": end.t}
+        facts |= {"steps_per_second": rate, "energy_drift": motion.energy_drift, "final_q": end.q.tolist()}
         print_json(facts | {"warnings": found})
         return
     out = console()
     out.print(f"[bold]{escape(name)}[/]: {end.t:g} s in {steps} steps of {arguments.dt:g} s by {method}")
-    out.print(summary.table_of_joints().for_terminal(out.width))
+    out.print(motion.table().for_terminal(out.width))
     free = arguments.tau is None and arguments.hold is None
     out.print(energy(motion, free and set(arguments.joints.replace(",", " ").split()) <= {"none", "effort"}))
     print_warnings(out, found)

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kinetree.errors import ArgumentError, FormatError
+from kinetree.errors import FormatError
 from kinetree.logs.codecs.bag import Bag
 from kinetree.logs.codecs.csv import Csv
 from kinetree.logs.codecs.npz import Npz
 from kinetree.logs.codecs.parquet import Parquet
 from kinetree.logs.codecs.table import EXPECTED, Table, in_blocks
-from kinetree.logs.columns import LOG, MOTION, WRENCHES, Coordinates
+from kinetree.logs.columns import MOTION, Coordinates
 
 if TYPE_CHECKING:
     from kinetree.logs.sensors import Sensors
@@ -43,29 +43,18 @@ def codec_of(path: Path, *, bags: bool = True) -> type[Table]:
 
 
 @contextmanager
-def open_columns(path: Path | None, coordinates: Coordinates) -> Iterator[Table]:
-    """Open a motion whose columns are understood, a CSV on standard input for None.
+def open_columns(
+    path: Path | None, coordinates: Coordinates, quantities: Sequence[str] = MOTION, *recorded: Robot | Sensors
+) -> Iterator[Table]:
+    """Open a motion whose columns are understood, a CSV on standard input for None; a bag too if it was recorded.
 
     `FormatError` if the columns are not what they should be, `OSError` if the file cannot be read.
     """
     if path is None:
-        yield Csv(sys.stdin.buffer, "standard input").understood(coordinates, MOTION)
+        yield Csv(sys.stdin.buffer, "standard input").understood(coordinates, quantities)
         return
-    with codec_of(path, bags=False).open(path) as table:
-        yield table.understood(coordinates, MOTION)
+    with codec_of(path, bags=bool(recorded)).open(path, *recorded) as table:
+        yield table.understood(coordinates, quantities)
 
 
-@contextmanager
-def open_log(path: Path, robot: Robot, sensors: Sensors) -> Iterator[Table]:
-    """Open a recorded motion, of any format; `ArgumentError` where what is meant is for bags alone."""
-    codec = codec_of(path)
-    for what, given in (("a topic", sensors.topic), ("odometry", sensors.odometry)):
-        if given is not None and codec is not Bag:
-            raise ArgumentError(f"{what} is for ROS bags; {path} is none")
-    with codec.open(path, robot, sensors) as table:
-        layout = table.understood(Coordinates.of(robot, sensors.called), WRENCHES if sensors.called else LOG).layout
-        table.notes += [*layout.unused, *layout.notes]
-        yield table
-
-
-__all__ = ["CODECS", "Bag", "Csv", "Npz", "Parquet", "Table", "codec_of", "in_blocks", "open_columns", "open_log"]
+__all__ = ["CODECS", "Bag", "Csv", "Npz", "Parquet", "Table", "codec_of", "in_blocks", "open_columns"]

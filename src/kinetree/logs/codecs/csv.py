@@ -56,12 +56,11 @@ class Csv(Table):
     def rows(self, columns: Sequence[int]) -> Iterator[Array]:
         """See `Table`; `FormatError` names the line and the column of the first field that is not a number."""
         size = max(os.fstat(self._raw.fileno()).st_size, 1) if self._raw.seekable() else 0
-        while lines := list(islice(self._lines, ROWS)):
-            self._rows = [(k, line) for k, line in lines if (bare := line.strip()) and bare[0] != "#"]
-            if self._rows:
-                self.progress = self._raw.tell() / size if size else 0.0
-                yield self._parsed([*columns])
-                self._first += len(self._rows)
+        lines = (row for row in self._lines if (bare := row[1].strip()) and bare[0] != "#")
+        while rows := list(islice(lines, ROWS)):
+            self._rows, self.progress = rows, self._raw.tell() / size if size else 0.0
+            yield self._parsed([*columns])
+            self._first += len(rows)
 
     def fault(self, row: int, column: int, value: float) -> str:
         """See `Table`."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import chain
 from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, Literal
@@ -68,8 +68,11 @@ class Table(ABC):
 
     @classmethod
     @contextmanager
-    def open(cls, path: Path, *of: Any) -> Iterator[Table]:
-        """Open a file; of a robot with its sensors, where these have to be known."""
+    def open(cls, path: Path, *recorded: Any) -> Iterator[Table]:
+        """Open a file; of a robot with its sensors, if it was recorded: `ArgumentError` for what is for bags alone."""
+        for what, given in (("a topic", recorded[1].topic), ("odometry", recorded[1].odometry)) if recorded else ():
+            if given is not None:
+                raise ArgumentError(f"{what} is for ROS bags; {path} is none")
         with path.open("rb") as stream:
             yield cls(stream, str(path))
 
@@ -103,42 +106,68 @@ class Table(ABC):
         return self
 
     def blocks(
-        self, *, missing: Literal["refused", "left out", "kept"] = "refused", remedy: str = ""
+        self,
+        rows: int | None = ROWS,
+        *,
+        missing: Literal["refused", "left out", "kept"] = "refused",
+        remedy: str = "",
+        in_time: bool = False,
+        show: Callable[[float], object] | None = None,
     ) -> Iterator[dict[str, Array]]:
-        """Yield numbers by quantity, "t" (n,), the others (n, entries).
+        """Yield numbers by quantity, "t" (n,), the others (n, entries), so many rows at a time, or all in one.
 
         Where some are not finite, `FormatError` says which, and the remedy; or such rows are left out, and noted.
-        Forces that are NaN throughout were not measured.
+        Forces that are NaN throughout were not measured. In time, rows with the time of the one before are left out,
+        and time must not go back. What shows is told which part has been read.
         """
-        groups, total, left_out = self.layout.groups, 0, 0
-        columns = [*chain.from_iterable(groups.values())]
+        groups = self.layout.groups
         ends = np.cumsum([len(own) for own in groups.values()])[:-1]
+        for matrix in regrouped(self._kept(missing, remedy, in_time, show or (lambda _: None)), rows):
+            arrays = zip(groups, map(np.ascontiguousarray, np.split(matrix, ends, axis=1)), strict=True)
+            yield {x: array[:, 0] if x == "t" else array for x, array in arrays}
+
+    def _kept(self, missing: str, remedy: str, in_time: bool, show: Callable[[float], object]) -> Iterator[Array]:
+        """Yield the rows of the columns that are used, but for those that are left out: see `blocks`."""
+        groups, total, left_out, repeated, last = self.layout.groups, 0, 0, 0, -np.inf
+        columns = [*chain.from_iterable(groups.values())]
         forces = np.array([x in FORCES for x, own in groups.items() for _ in own])
         unmeasured = np.zeros(len(columns), bool)
-        for matrix in _beginning_whole(self.rows(columns)):
+        for matrix in regrouped(self.rows(columns), ROWS):
             if not total and missing != "kept":
                 unmeasured = np.isnan(matrix).all(axis=0) & forces
             elif np.isfinite(matrix[:, unmeasured]).any():
                 raise FormatError(
                     f"{self.name}: forces that are NaN in the first {ROWS} rows are numbers later{remedy}"
                 )
-            whole = np.asarray((np.isfinite(matrix) | unmeasured).all(axis=1) | (missing == "kept"))
-            if missing == "refused" and not whole.all():
-                row = int(np.argmin(whole))
+            kept = np.asarray((np.isfinite(matrix) | unmeasured).all(axis=1) | (missing == "kept"))
+            if missing == "refused" and not kept.all():
+                row = int(np.argmin(kept))
                 k = int(np.argmin(np.isfinite(matrix[row]) | unmeasured))
                 fault = self.fault(total + row, columns[k], float(matrix[row, k]))
                 raise FormatError(f"{self.name}, {fault}{remedy}")
-            parts = np.split(matrix if whole.all() else matrix[whole], ends, axis=1)
-            total, left_out = total + len(whole), left_out + int((~whole).sum())
-            if whole.any():
-                arrays = zip(groups, map(np.ascontiguousarray, parts), strict=True)
-                yield {x: array[:, 0] if x == "t" else array for x, array in arrays}
+            total, left_out = total + len(kept), left_out + int((~kept).sum())
+            matrix = matrix if kept.all() else matrix[kept]
+            if in_time and "t" in groups and len(matrix):
+                t, steps = matrix[:, 0], np.diff(matrix[:, 0], prepend=last)
+                for k in np.flatnonzero(steps < 0.0)[:1]:
+                    raise FormatError(
+                        f"{self.name}: time goes back from {t[k] - steps[k]:g} s to {t[k]:g} s at sample {k}: are "
+                        "these several motions? Give them in a file each"
+                    )
+                last = float(t[-1])
+                if (again := steps == 0.0).any():
+                    matrix, repeated = matrix[~again], repeated + int(again.sum())
+            show(self.progress)
+            yield matrix
         if not total:
             raise FormatError(f"{self.name}: there are no rows")
         if left_out == total:
             raise FormatError(f"{self.name}: in every one of {total} rows a number is missing, NaN or infinite")
-        if left_out:
-            self.notes.append(f"{left_out} of {total} rows, in which a number is missing, are left out")
+        for count, what in (
+            (left_out, f"of {total} rows, in which a number is missing,"),
+            (repeated, "samples with the time of the one before"),
+        ):
+            self.notes += [f"{count} {what} are left out"] * bool(count)
 
     @classmethod
     @contextmanager
@@ -162,14 +191,20 @@ class Table(ABC):
             )
 
 
-def _beginning_whole(matrices: Iterator[Array]) -> Iterator[Array]:
-    """Yield matrices of which the first has `ROWS` rows, if there are so many."""
-    first: list[Array] = []
-    while sum(map(len, first)) < ROWS and (matrix := next(matrices, None)) is not None:
-        first.append(matrix)
-    if first:
-        yield first[0] if len(first) == 1 else np.concatenate(first)
-    yield from matrices
+def regrouped(matrices: Iterable[Array], rows: int | None) -> Iterator[Array]:
+    """Yield the rows of matrices so many at a time, the last ones as they are; all at once for None."""
+    held, count = list[Array](), 0
+    for matrix in matrices:
+        held.append(matrix)
+        count += len(matrix)
+        if rows is not None and count >= rows:
+            whole, count = held[0] if len(held) == 1 else np.concatenate(held), count % rows
+            yield from (whole[k : k + rows] for k in range(0, len(whole) - count, rows))
+            held = [whole[len(whole) - count :]] * bool(count)
+    if count:
+        whole = held[0] if len(held) == 1 else np.concatenate(held)
+        held.clear()
+        yield whole
 
 
 def in_blocks(arrays: Mapping[str, Array]) -> Iterator[dict[str, Array]]:

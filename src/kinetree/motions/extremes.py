@@ -1,0 +1,156 @@
+"""What a motion asks of each degree of freedom, its range, speed and force, beside the robot's limits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from kinetree.robot import Robot
+from kinetree.robot.base import given_limits
+from kinetree.tables import Cells, number
+from kinetree.validation import Array
+
+if TYPE_CHECKING:
+    from kinetree.motions.trajectory import Trajectory
+
+
+class Extremes:
+    """The extremes of q, v and the forces of the samples so far, with squares of these; `rows` is their number."""
+
+    def __init__(self, robot: Robot) -> None:
+        nq, nv = robot.nq, robot.nv
+        self.robot, self.rows = robot, 0
+        self._low, self._high, self._jump = np.full(nq, np.inf), np.full(nq, -np.inf), np.zeros(nq)
+        self._speed, self._peak, self._at, self._squares, self._over = np.zeros((5, nv))
+        self._last: Array | None = None
+        self._forces = False
+
+    def add(self, block: Mapping[str, Array], when: Array) -> Self:
+        """Take "q", "v" and, where they are known, "tau" of consecutive samples, at times or numbers, into account."""
+        q, self.rows = block["q"], self.rows + len(block["q"])
+        self._low, self._high = np.minimum(self._low, q.min(axis=0)), np.maximum(self._high, q.max(axis=0))
+        self._speed = np.maximum(self._speed, np.abs(block["v"]).max(axis=0))
+        before = q[:1] if self._last is None else self._last
+        self._jump = np.maximum(self._jump, np.abs(np.diff(q, axis=0, prepend=before)).max(axis=0))
+        self._last = q[-1:]
+        if "tau" in block:
+            size = np.abs(block["tau"])
+            peak = size.max(axis=0)
+            self._at = np.where((peak > self._peak) | (not self._forces), when[size.argmax(axis=0)], self._at)
+            self._peak, self._forces = np.maximum(self._peak, peak), True
+            self._squares += np.einsum("ij,ij->j", size, size)
+            self._over += np.sum(size > given_limits(self.robot.effort_limits), axis=0)
+        return self
+
+    def joints(self) -> list[dict[str, Any]]:
+        """Return what is asked of every degree of freedom; a limit is infinite, a range NaN, where there is none."""
+        robot, spans = self.robot, np.full((3, self.robot.nv), np.nan)
+        outside = (self._low < robot.lower_limits) | (self._high > robot.upper_limits)
+        for body in robot.model.leading:
+            if len(body.q_index) == len(body.v_index) == 1:
+                spans[:, body.v_index[0]] = [x[body.q_index[0]] for x in (self._low, self._high, outside)]
+        limits = given_limits(robot.velocity_limits), given_limits(robot.effort_limits)
+        columns: dict[str, Any] = {"low": spans[0], "high": spans[1], "beyond": spans[2] == 1.0}
+        columns |= {"peak_v": self._speed, "limit_v": limits[0], "fast": self._speed > limits[0]}
+        if self._forces:
+            columns |= {"peak_tau": self._peak, "at": self._at, "rms": np.sqrt(self._squares / self.rows)}
+            columns |= {"limit_tau": limits[1], "strong": self._over > 0, "samples_over": self._over.astype(int)}
+        rows = zip(robot.v_names, *(column.tolist() for column in columns.values()), strict=True)
+        return [dict(zip(("name", *columns), row, strict=True)) for row in rows]
+
+    def table(self) -> Cells:
+        """Return the range, speed and force of every degree of freedom against its limits."""
+        shown = {"peak_v": "peak |v|", "limit_v": "limit v", "peak_tau": "peak |τ|", "limit_tau": "limit τ"}
+        shown = dict(list(shown.items())[: 4 if self._forces else 2])
+        rows, marked = [], set()
+        for k, joint in enumerate(self.joints()):
+            what = {"beyond": "position", "fast": "speed", "strong": "torque"}
+            if over := [word for key, word in what.items() if joint.get(key)]:
+                marked.add(k)
+            span = "–" if np.isnan(joint["low"]) else f"{_tidy(joint['low'])} … {_tidy(joint['high'])}"
+            rows.append((joint["name"], span, *(_tidy(joint[key]) for key in shown), ", ".join(over) or "–"))
+        columns: Any = {"joint": "left", **dict.fromkeys(("range", *shown.values(), "over"), "right")}
+        return Cells(columns, rows, [x for x in ("limit v", "limit τ", "range") if x in columns], marked)
+
+    def warnings(self) -> list[str]:
+        """Return warnings about the motion: beyond the robot's limits, or suspicious."""
+        robot, names, fastest = self.robot, self.robot.q_names, given_limits(self.robot.velocity_limits)
+        low, high, lower, upper = self._low, self._high, robot.lower_limits, robot.upper_limits
+        outside = [
+            f"{names[k]} ({number(low[k])} … {number(high[k])}, allowed {number(lower[k])} … {number(upper[k])})"
+            for k in np.flatnonzero((low < lower) | (high > upper))
+        ]
+        fast = [
+            f"{robot.v_names[k]} ({number(self._speed[k])}, allowed {number(fastest[k])})"
+            for k in np.flatnonzero(self._speed > fastest)
+        ]
+        jumps = [f"{names[k]} (by {number(self._jump[k])})" for k in np.flatnonzero(self._jump > 3)]
+        far = np.abs([low, high]).max() > 4 * np.pi
+        findings = (
+            ("beyond the limits of position", outside, ". Is it in degrees?" if far else ""),
+            ("faster than the limits of velocity", fast, ""),
+            ("jumps from one sample to the next", jumps, ". Do the angles wrap around?"),
+        )
+        return [f"{what}: {'; '.join(found)}{hint}" for what, found, hint in findings if found]
+
+
+def _tidy(x: float) -> str:
+    """Return a number for people, without what is rounding alone."""
+    return number(0.0 if abs(x) < 1e-9 else x)
+
+
+def _of(trajectory: Trajectory) -> Extremes:
+    """Return the extremes of all samples of all robots."""
+    kept = {x: getattr(trajectory, x) for x in trajectory.recorded if x in ("q", "v", "tau")}
+    every = {x: y.reshape(-1, y.shape[-1]) for x, y in kept.items()}
+    return Extremes(trajectory.robot).add(every, np.resize(trajectory.t, len(every["q"])))
+
+
+def table(self: Trajectory) -> Cells:
+    """Return a row for each degree of freedom: its range, its largest speed and force, beside the robot's limits.
+
+    Of a batch these are the extremes of all robots. Forces are there where they were recorded. ``str`` of it, and so
+    ``print``, is text.
+
+    Examples
+    --------
+    >>> import numpy as np, kinetree as kt
+    >>> robot = kt.load("ur5")
+    >>> path = kt.motions.quintic(robot, robot.neutral(), [0, -1, 1, 0, 0, 0], duration=0.5)
+    >>> t = np.linspace(0, 0.5, 51)
+    >>> q, v, a = path(t)
+    >>> motion = kt.Trajectory(robot, t, q, v, tau=robot.inverse_dynamics(q, v, a))
+    >>> print(motion.table())
+    joint                 range  peak |v|  limit v  peak |τ|  limit τ   over
+    shoulder_pan_joint    0 … 0         0     3.15     7.165      150      –
+    shoulder_lift_joint  -1 … 0      3.75     3.15     115.4      150  speed
+    elbow_joint           0 … 1      3.75     3.15     31.19      150  speed
+    wrist_1_joint         0 … 0         0      3.2    0.1326       28      –
+    wrist_2_joint         0 … 0         0      3.2         0       28      –
+    wrist_3_joint         0 … 0         0      3.2         0       28      –
+    """
+    return _of(self).table()
+
+
+def to_dict(self: Trajectory) -> dict[str, Any]:
+    """Return the times, what was recorded, why it stopped, and of each joint what `table` has, for JSON.
+
+    Of a joint: its range (``low``, ``high``; NaN for one of several degrees of freedom) and whether that is ``beyond``
+    its limits; the largest speed and force (``peak_v``, ``peak_tau``) with the limits, whether it was too ``fast`` or
+    too ``strong``; when the force was largest (``at``, s), its root mean square, and how many samples are over.
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> robot = kt.load("ur5")
+    >>> motion = robot.simulate(robot.neutral(), duration=0.1)
+    >>> found = motion.to_dict()
+    >>> found["samples"], found["end"], found["reason"], round(found["joints"][1]["peak_v"], 3)
+    (101, 0.1, None, 2.548)
+    """
+    found = {"robot": self.robot.name, "samples": len(self), "start": float(self.t[0]), "end": float(self.t[-1])}
+    found |= {"batch_shape": self.batch_shape, "recorded": self.recorded}
+    found |= {"stopped_at": self.stopped_at.tolist(), "reason": self.reasons.tolist()}
+    return found | {"counts": {name: x.tolist() for name, x in self.counts.items()}, "joints": _of(self).joints()}
