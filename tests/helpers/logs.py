@@ -1,15 +1,11 @@
 """A leg, a small robot that floats and its motion on one foot, and recorded motions as ROS bags."""
 
-from __future__ import annotations
-
-from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import pytest
 
-import kinetree as kt
 from kinetree.logs.local_fit import differentiate
 
 Array = np.ndarray
@@ -31,7 +27,7 @@ HOPPER = f"""<robot name="hopper">{LINK.format("trunk", 0.05, 4, 0.05)}{LINK.for
 FEET, EPOCH = ("foot",), 10**9
 
 
-def hop(robot: kt.Robot, count: int, step: float = 0.004) -> dict[str, Array]:
+def hop(robot, count, step=0.004):
     """Return t, q, tau, and the wrench (n, 6) on the foot, in its axes, that makes this motion true."""
     t = step * np.arange(count)
     place = 0.2 * np.sin(np.outer(t, [5.0, 6.3, 4.1]))
@@ -47,32 +43,28 @@ def hop(robot: kt.Robot, count: int, step: float = 0.004) -> dict[str, Array]:
     return {"t": t, "q": q, "v": v, "a": a, "tau": tau, "wrench": wrench}
 
 
-def joint_states(
-    t: Array, q: Array, tau: Array | None, names: Sequence[str] = ("hip", "knee")
-) -> list[tuple[float, dict[str, Any]]]:
+def joint_states(t, q, tau, names=("hip", "knee")):
     """Return messages of joint states with positions and efforts, which there need not be."""
     efforts = [()] * len(t) if tau is None else tau
     return [(x, {"name": [*names], "position": y, "effort": z}) for x, y, z in zip(t, q, efforts, strict=True)]
 
 
-def write_bag(
-    path: Path, topics: Mapping[str, Iterable[tuple[float, Mapping[str, Any]]]], *, stamped: bool = True
-) -> Path:
+def write_bag(path, topics, *, stamped=True):
     """Write messages by topic: times (s) with what of a joint state, odometry, a wrench or a text they hold."""
     pytest.importorskip("rosbags")
     from rosbags.rosbag2 import Writer
     from rosbags.typesys import Stores, get_typestore
 
-    store: Any = get_typestore(Stores.ROS2_HUMBLE)
+    store = get_typestore(Stores.ROS2_HUMBLE)
     types = store.types
 
-    def made(kind: str, **fields: Any) -> Any:
+    def made(kind: str, **fields):
         return types[kind](**fields)
 
-    def vector(x: Array) -> Any:
+    def vector(x):
         return made("geometry_msgs/msg/Vector3", **dict(zip("xyz", map(float, x), strict=True)))
 
-    def message(t: float, held: Mapping[str, Any]) -> Any:
+    def message(t: float, held: Mapping[str, Any]):
         epoch, nanoseconds = (EPOCH, round(t * 1e9)) if stamped else (0, 0)
         stamp = made("builtin_interfaces/msg/Time", sec=epoch + nanoseconds // 10**9, nanosec=nanoseconds % 10**9)
         header = made("std_msgs/msg/Header", stamp=stamp, frame_id=held.get("frame", ""))
@@ -101,7 +93,7 @@ def write_bag(
 
     with Writer(path, version=9) as out:
         every = [(t, topic, message(t, held)) for topic, of_topic in topics.items() for t, held in of_topic]
-        connections: dict[str, Any] = {}
+        connections = {}
         for t, topic, one in sorted(every, key=lambda x: x[0]):
             if topic not in connections:
                 connections[topic] = out.add_connection(topic, one.__msgtype__, typestore=store)
