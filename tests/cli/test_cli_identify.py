@@ -156,17 +156,13 @@ def test_what_the_data_lack_is_said(identify, real):
     [
         ({"tau": lambda x: x * [1.0, -1.0]}, "bad.npz: the forces of knee have the other sign"),
         ({"q": lambda x: 57.3 * x}, "are far beyond the joints' limits: are they in degrees?"),
-        ({"tau": lambda x: np.clip(x, -2.0, 2.0)}, "stay at their greatest or least value"),
-        ({"t": lambda x: 1000.0 * x}, "bad.npz: samples are 10 s apart: is the time in seconds?"),
-        ({"tau": lambda x: 1000.0 * x}, "bad.npz: the forces of all joints are about 1"),
         ({"t": lambda x: x - (x > 0.495)}, "bad.npz: time goes back from 0.49 s to -0.5 s at sample 50"),
-        ({"tau": None}, "bad.npz: there are neither joint forces nor currents. Expected columns: t, q.hip, q.knee, v."),
     ],
 )
 def test_bad_data_are_named(identify, real, wrong, message):
     log = recorded(real, 3)
     ((name, change),) = wrong.items()
-    np.savez("bad.npz", **{k: change(x) if k == name else x for k, x in log.items() if k != name or change})
+    np.savez("bad.npz", **{k: change(x) if k == name else x for k, x in log.items()})
     for arguments in (["a.npz", "bad.npz"], ["a.npz", "--validate", "bad.npz"]):
         code, out, err = identify("arm.urdf", *arguments, "-o", "new.urdf")
         assert (code, out) == (1, "")

@@ -183,6 +183,7 @@ def calls(robot, log):
             },
         ),
         "steps": (lambda **x: robot.simulate(q, v, **x), {"steps": 10, "duration": 0.01}),
+        "over time": (lambda **x: robot.simulate(q, v, **x), {"forces": np.ones((4, n))}),
         "State": (lambda **x: robot.simulate(kt.State(**x), steps=4), {"t": 0.5, "q": q, "v": v}),
         "Controller": (
             lambda **x: robot.simulate(q, v, steps=4, controller=kt.Controller(**x)),
