@@ -146,11 +146,8 @@ def _plain(x: Any) -> Any:
 
 def _documented(each: Any) -> str:
     """Return the lines of a docstring for a field."""
-    kind, said = (
-        each.type.replace(" | None", "").replace(" | ", " or ").replace("ArrayLike", "array-like"),
-        each.metadata,
-    )
-    text = textwrap.fill(said["option"].help, 112, initial_indent=" " * 8, subsequent_indent=" " * 8)
+    kind = each.type.replace(" | None", "").replace(" | ", " or ").replace("ArrayLike", "array-like")
+    text = textwrap.fill(each.metadata["option"].help, 112, initial_indent=" " * 8, subsequent_indent=" " * 8)
     kind += "" if each.default is MISSING is each.default_factory else ", optional"
     return f"    {each.name} : {kind}\n{text[:8]}{text[8].upper()}{text[9:]}.\n"
 
@@ -182,15 +179,7 @@ text = only(lambda x: isinstance(x, str), "a text")
 
 
 def names_of(name: str, given: Any) -> tuple[str, ...]:
-    """Check that these are names: a list of them, or what else can be gone through; one text is none.
-
-    Examples
-    --------
-    >>> names_of("frames", "tool")
-    Traceback (most recent call last):
-    ...
-    kinetree.errors.ArgumentError: frames takes a list of names: ['tool']
-    """
+    """Check that these are names: a list of them, or what else can be gone through; one text is none."""
     if isinstance(given, str):
         raise ArgumentError(f"{name} takes a list of names: [{given!r}]")
     try:

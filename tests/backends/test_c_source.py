@@ -225,6 +225,7 @@ def test_where_files_go(tmp_path: Path) -> None:
     ("arguments", "message"),
     [
         ({"dtype": "float16"}, "dtype is 'float16', it must be 'float64' or 'float32'"),
+        ({"name": 3}, "gravity_forces: name takes a text, not 3"),
         ({"name": "double"}, "'double' cannot be the name of a function in C and C\\+\\+, 'double_' can"),
         ({"name": "two words"}, "'two words' cannot be the name of a function in C and C\\+\\+, 'two_words' can"),
         ({"name": ""}, "'' cannot be the name of a function in C and C\\+\\+, 'gravity_forces' can"),

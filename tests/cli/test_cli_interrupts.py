@@ -30,8 +30,8 @@ if moment == "finalizer":
         def __del__(self):
             signal.raise_signal(signal.SIGINT)
     import kinetree.cli.commands.inverse_dynamics as command
-    computed = command.computed
-    command.computed = lambda *given: (Late(), computed(*given))[1]
+    made = command.made
+    command.made = lambda *given: (Late(), made(*given))[1]
 sys.argv[1:] = sys.argv[2:]
 run()
 """

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kinetree as kt
-from kinetree.cli.motion import random_series, usable_range
-from kinetree.drawing.motion import OVER, Picture
+from kinetree.cli.commands.inverse_dynamics import random_series, usable_range
+from kinetree.drawing.motion import OVER, draw_torques
 
 SLIDER = """<robot name="slider"><link name="rail"/>
 <link name="cart"><inertial><mass value="2"/>
@@ -43,10 +43,9 @@ def test_the_name_of_a_joint_is_red_where_it_is_over_its_limit(part, colour):
     robot = kt.load("ur5")
     q, v, a = robot.random_state(seed=0, size=10)
     tau = robot.inverse_dynamics(q, v, a)
-    picture = Picture(robot.with_limits(effort=part * np.abs(tau).max(axis=0)))
-    picture.add({"tau": tau}, 0.01 * np.arange(10))
-    picture.draw(figure)
-    forces = kt.Trajectory(picture.robot, np.arange(10), q, v, tau=tau).to_dict()["joints"]
+    limited = robot.with_limits(effort=part * np.abs(tau).max(axis=0))
+    draw_torques(limited, 0.01 * np.arange(10), tau, "t (s)", figure)
+    forces = kt.Trajectory(limited, np.arange(10), q, v, tau=tau).to_dict()["joints"]
     assert {joint["samples_over"] > 0 for joint in forces} == {colour == OVER}
     assert [panel.title.get_color() for panel in figure.axes if panel.get_visible()] == [colour] * 6
     assert ("red: samples over them" in figure.get_suptitle()) is (colour == OVER)

@@ -47,6 +47,8 @@ WRONG = [
     ({"forces": kt.Forces(f_ext={"low": np.zeros(6)})}, "f_ext: no frame 'low', did you mean 'lower'"),
     # methods
     ({"integrator": "semi_implicit"}, "no integrator 'semi_implicit', did you mean 'semi_implicit_euler'"),
+    *(({"joints": x}, "joints takes a list of names, not ") for x in (3.0, np.array(3.0))),
+    ({"integrator": np.zeros(2)}, "no integrator"),
     ({"joints": "stop"}, "no part of their physics 'stop', did you mean 'stops'"),
     # controllers
     ({"controller": hold, "inputs": {"kp": np.ones((2, 2))}}, r"it takes \(\), or over time \('steps',\)"),
@@ -100,7 +102,7 @@ WRONG = [
 @pytest.mark.parametrize(("given", "message"), WRONG)
 def test_the_error_says_what_was_given_and_what_is_needed(given, message, monkeypatch):
     if not callable(given.get("controller")) or isinstance(given["controller"], type(hold)):
-        monkeypatch.setattr("kinetree.simulation.rollout.Rollout.run", None)  # nothing moves
+        monkeypatch.setattr("kinetree.simulation.run.Rollout.run", None)  # nothing moves
     call = {"q": [0.3, -0.4], "duration": 0.1, **given}
     with pytest.raises(KinetreeError, match=message):
         ROBOT.simulate(**call)

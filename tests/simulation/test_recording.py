@@ -32,7 +32,7 @@ def same(a, b):
 @pytest.mark.parametrize("every", [1, 7, 100, 300])
 @pytest.mark.parametrize("seconds", [1e-9, 1e-4, 1.0])  # how long a piece takes
 def test_every_so_many_steps(every, seconds, monkeypatch):
-    monkeypatch.setattr("kinetree.simulation.rollout.PIECE_SECONDS", seconds)
+    monkeypatch.setattr("kinetree.simulation.run.PIECE_SECONDS", seconds)
     kept = ROBOT.simulate(Q, V, steps=300, controller=hold, record=kt.Record("q, a, tau", every=every))
     assert kept.recorded == ("q", "v", "a", "tau")
     assert same(kept, WHOLE[::every])

@@ -10,7 +10,7 @@ import pytest
 
 import kinetree as kt
 from helpers.pendulum import pendulum
-from kinetree.simulation import events, result, rollout, run
+from kinetree.simulation import events, result, run
 
 ROBOT = pendulum()
 Q = np.array([[0.3, -0.5], [0.1, 0.2]])
@@ -26,7 +26,7 @@ def late(q, t: float):
     return t + q[1] - 0.2022  # of one robot only
 
 
-FILES = [module.__file__ for module in (events, result, rollout, run)]
+FILES = [module.__file__ for module in (events, result, run)]
 EVENTS = [kt.Event(ticks, most=3), kt.Event(late, stop=True)]
 
 
@@ -60,7 +60,7 @@ def interrupted_at(line, call):
 
 @pytest.mark.parametrize("python", [True, False])
 def test_what_is_left_fits_together(python, monkeypatch):
-    monkeypatch.setattr("kinetree.simulation.rollout.PIECE_SECONDS", 1e-9)
+    monkeypatch.setattr("kinetree.simulation.run.PIECE_SECONDS", 1e-9)
     steps = 3 if python else 67
     how = {"steps": steps, "events": EVENTS, "controller": hold if python else None}
     whole, seen = ROBOT.simulate(Q, **how), set()

@@ -6,6 +6,7 @@ import argparse
 
 import kinetree
 from kinetree.cli.options import (
+    above_zero,
     add_dynamics,
     add_fields,
     add_json,
@@ -14,11 +15,11 @@ from kinetree.cli.options import (
     add_robot,
     add_terms,
     gains,
+    integer,
     known,
     limit,
     load,
     names,
-    number,
 )
 from kinetree.options import read_numbers
 from kinetree.stepping import Kept, StepErrors
@@ -73,11 +74,11 @@ def inverse_dynamics(command: argparse.ArgumentParser) -> None:
     add_results(command, output=out, plot="draw the torques: FILE.png, .svg or .pdf, or 'show' a window")
     add_dynamics(command, friction="count the damping and friction that the file gives")
     smoothing = command.add_argument_group("differentiation, if the file has no v or a")
-    smoothing.add_argument("--window", type=number(int, "≥", 5), metavar="N", help="samples in a fit, ≥ 5 (15)")
+    smoothing.add_argument("--window", type=integer(5), metavar="N", help="samples in a fit, ≥ 5 (15)")
     made = command.add_argument_group("the motion made without a TRAJECTORY")
-    made.add_argument("--duration", type=number(float, ">", 0), metavar="S", help="seconds, > 0 (10)")
-    made.add_argument("--rate", type=number(float, ">", 0), metavar="HZ", help="samples a second, > 0 (100)")
-    made.add_argument("--seed", type=number(int, "≥", 0), metavar="N", help="of the random motion, ≥ 0 (0)")
+    made.add_argument("--duration", type=above_zero, metavar="S", help="seconds, > 0 (10)")
+    made.add_argument("--rate", type=above_zero, metavar="HZ", help="samples a second, > 0 (100)")
+    made.add_argument("--seed", type=integer(0), metavar="N", help="of the random motion, ≥ 0 (0)")
 
 
 def simulate(command: argparse.ArgumentParser) -> None:
@@ -99,7 +100,6 @@ def simulate(command: argparse.ArgumentParser) -> None:
       kinetree simulate go2 --random --seed 3 -o tumble.npz --animate tumble.gif
       kinetree simulate arm.urdf --tau 1,0,0 -o motion.csv
     """
-    above = number(float, ">", 0)
     add_robot(command)
     add_results(
         command,
@@ -112,7 +112,7 @@ def simulate(command: argparse.ArgumentParser) -> None:
     begin.add_argument("--q", nargs="+", metavar="X", help="nq numbers, or the name of a configuration (neutral)")
     begin.add_argument("--v", nargs="+", metavar="X", help="nv numbers (at rest)")
     begin.add_argument("--random", action="store_true", help="at random positions within the limits")
-    begin.add_argument("--seed", type=number(int, "≥", 0), metavar="N", help="of --random, ≥ 0 (0)")
+    begin.add_argument("--seed", type=integer(0), metavar="N", help="of --random, ≥ 0 (0)")
     driven = command.add_argument_group("what drives it")
     force, hold = driven.add_mutually_exclusive_group(), [100.0, 20.0]
     force.add_argument("--tau", nargs="+", metavar="X", help="nv constant joint forces, N·m or N (none)")
@@ -121,8 +121,8 @@ def simulate(command: argparse.ArgumentParser) -> None:
     counts = "what counts of the file's: any of stops,effort,friction, or all, or none (%(default)s)"
     driven.add_argument("--joints", default="all", metavar="PARTS", help=counts)
     group = command.add_argument_group("time")
-    group.add_argument("--duration", type=above, default=1.0, metavar="S", help="seconds, > 0 (1)")
-    group.add_argument("--dt", type=above, default=1e-3, metavar="S", help="of a step, > 0 (0.001)")
+    group.add_argument("--duration", type=above_zero, default=1.0, metavar="S", help="seconds, > 0 (1)")
+    group.add_argument("--dt", type=above_zero, default=1e-3, metavar="S", help="of a step, > 0 (0.001)")
     method = f"the method: {', '.join(INTEGRATORS)} (semi_implicit_euler, or implicit_euler where friction counts)"
     group.add_argument("--integrator", metavar="NAME", help=method)
     add_fields(group, StepErrors)
@@ -163,8 +163,8 @@ def excite(command: argparse.ArgumentParser) -> None:
     search.add_argument("--noise", type=read_numbers, metavar="X", help=noise)
     criteria, least = ("determinant", "condition"), "what is made least (determinant)"
     search.add_argument("--criterion", choices=criteria, default="determinant", help=least)
-    search.add_argument("--iterations", type=number(int, "≥", 0), default=1000, metavar="N", help="at most (1000)")
-    search.add_argument("--seed", type=number(int, "≥", 0), default=0, metavar="N", help="of where it begins (0)")
+    search.add_argument("--iterations", type=integer(0), default=1000, metavar="N", help="at most (1000)")
+    search.add_argument("--seed", type=integer(0), default=0, metavar="N", help="of where it begins (0)")
     search.add_argument("--resume", metavar="FILE", help="a motion that was written, to continue with")
 
 
@@ -222,7 +222,7 @@ def identify(command: argparse.ArgumentParser) -> None:
     add_fields(data, kinetree.Filter)
     add_fields(data, kinetree.Sensors)
     blocks = "read files in blocks of so many samples, such as 131072: they are larger than memory"
-    data.add_argument("--block", type=number(int, "≥", 1), metavar="N", help=blocks)
+    data.add_argument("--block", type=integer(1), metavar="N", help=blocks)
     data.add_argument("--stream", action="store_true", help=argparse.SUPPRESS)
     data.add_argument("--force", action="store_true", help="use a log that seems wrong")
 
@@ -248,7 +248,7 @@ def export(command: argparse.ArgumentParser) -> None:
     add_many(command, "--option", str, "NAME=VALUE", "an option of FUNCTION: frame=panda_hand")
     add_many(command, "--optional", str, "NAME", "an optional argument to take: f_ext")
     lanes = "a function of many states, N at a time: 1, 2, 4, 8, 16"
-    command.add_argument("--lanes", type=number(int, "≥", 1), metavar="N", help=lanes)
+    command.add_argument("--lanes", type=integer(1), metavar="N", help=lanes)
     command.add_argument("--main", action="store_true", help="add a program that reads states and prints results")
     add_json(command)
     add_dynamics(command, friction="count the damping and friction that the file gives")

@@ -120,23 +120,6 @@ def add_many(group: Any, name: str, read: Callable[[str], Any], metavar: str, te
     group.add_argument(name, type=read, action="append", default=[], metavar=metavar, help=text)
 
 
-def number(kind: type[int] | type[float], relation: str = "", bound: float = 0) -> Callable[[str], float]:
-    """Return a reader of finite numbers, those with this relation, "≥" or ">", to a bound."""
-    wanted = " ".join(filter(None, ("an integer" if kind is int else "a number", relation, relation and str(bound))))
-
-    def read(text: str) -> float:
-        try:
-            value = kind(text)
-        except ValueError:
-            raise argparse.ArgumentTypeError(f"{text!r} is not a number, it must be {wanted}") from None
-        inside = {"": True, "≥": value >= bound, ">": value > bound}[relation]
-        if not math.isfinite(value) or not inside:
-            raise argparse.ArgumentTypeError(f"{text} is out of range, it must be {wanted}")
-        return value
-
-    return read
-
-
 def reader(needed: str, read: Callable[[str], T]) -> Callable[[str], T]:
     """Return a reader whose `ValueError` becomes what argparse shows: what the text is not."""
 
@@ -181,6 +164,18 @@ def _load(text: str) -> tuple[str, tuple[float, list[float], str]]:
     return log, _point_mass(what)
 
 
+def integer(least: int) -> Callable[[str], int]:
+    """Return a reader of integers, this one or more."""
+
+    def read(text: str) -> int:
+        if (found := int(text)) < least:
+            raise ValueError
+        return found
+
+    return reader(f"is not an integer ≥ {least}", read)
+
+
+above_zero = reader("is not a number > 0", lambda text: floats(text, 1, least=math.ulp(0.0))[0])
 gravity = reader(
     "is not a gravity: give three numbers, as in 0,0,-1.62",
     lambda text: tuple(floats(",".join(text.replace(",", " ").split()), 3)),

@@ -143,11 +143,8 @@ def solve_contacts(
     for name, value in (("friction", friction), ("bounds", bounds)):
         if value is not None and np.any(real_array(f"{NAME}: {name}", value) < 0):
             raise ArgumentError(f"{NAME}: {name} has negative entries; give 0 or more")
-    arguments = {name: x for name, x in given.items() if x is not None}
-    if not contacts:
-        del arguments["friction"]
-    if not bounded:
-        arguments.pop("bounds", None)
+    numbers = {"friction": contacts, "bounds": bounded}
+    arguments = {name: x for name, x in given.items() if x is not None and numbers.get(name, True)}
     return ContactSolution(*contact_solver(contacts, limits, bounded)(**arguments, solver=solver))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, Protocol, TypeAlias, TypedDict, TypeVar, Unpack, overload
 
 from kinetree.algorithms.table import table_of
@@ -170,12 +170,10 @@ def compile(
     """
     if not isinstance(getattr(robot, "model", None), Model):
         raise ArgumentError(f"compile takes a robot first (kinetree.load makes one); {robot!r} was given")
-    if isinstance(inputs, ModelInput):
-        raise ArgumentError(f"inputs takes a list: inputs=[{inputs!r}]")
-    if not isinstance(shapes or {}, Mapping):
+    shapes, name = {} if shapes is None else shapes, None if name is None else text("name", name)
+    if not isinstance(shapes, Mapping):
         raise ArgumentError(f"shapes takes a dict of shapes by the names of arguments: {{'s': ()}}; it is {shapes!r}")
-    name = None if name is None else text("name", name)
-    for argument, shape in (shapes or {}).items():
+    for argument, shape in shapes.items():
         lengths = shape if isinstance(shape, tuple) else (shape,)
         if not all(isinstance(n, int) and not isinstance(n, bool) and n > 0 for n in lengths):
             raise ArgumentError(
@@ -183,13 +181,12 @@ def compile(
             )
     if function is None:
         return functools.partial(compile, robot, shapes=shapes, inputs=inputs, name=name, fuse=fuse)
-    inputs = tuple(inputs) if isinstance(inputs, Iterable) else (inputs,)
-    for given in inputs:
-        if not isinstance(given, ModelInput):
-            raise ArgumentError(
-                "inputs takes kt.gravity, kt.body_inertia(link), kt.payload(frame), kt.joint_damping, "
-                f"kt.joint_friction and kt.joint_armature, not {given!r}"
-            )
+    if not isinstance(inputs, Sequence) or not all(isinstance(x, ModelInput) for x in inputs):
+        raise ArgumentError(
+            "inputs takes a list of kt.gravity, kt.body_inertia(link), kt.payload(frame), kt.joint_damping, "
+            f"kt.joint_friction and kt.joint_armature, not {inputs!r}"
+        )
+    inputs = tuple(inputs)
     check_inputs(robot.model, inputs)
     if isinstance(function, str):
         if function not in (table := table_of(robot.model)):
@@ -202,4 +199,4 @@ def compile(
     if not callable(function):
         raise ArgumentError(f"compile takes a function or the name of one of the robot's, not {function!r}")
     name = name or str(getattr(function, "__name__", "")) or "function"
-    return user_function(robot.model, function, dict(shapes or {}), inputs, name, fuse)
+    return user_function(robot.model, function, dict(shapes), inputs, name, fuse)

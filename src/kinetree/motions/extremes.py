@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,32 +17,17 @@ if TYPE_CHECKING:
 
 
 class Extremes:
-    """The extremes of q, v and the forces of the samples so far, with squares of these; `rows` is their number."""
+    """The extremes of q, v and, where they are known, tau of samples, at times or numbers; `rows` is their number."""
 
-    def __init__(self, robot: Robot) -> None:
-        nq, nv = robot.nq, robot.nv
-        self.robot, self.rows = robot, 0
-        self._low, self._high, self._jump = np.full(nq, np.inf), np.full(nq, -np.inf), np.zeros(nq)
-        self._speed, self._peak, self._at, self._squares, self._over = np.zeros((5, nv))
-        self._last: Array | None = None
-        self._forces = False
-
-    def add(self, block: Mapping[str, Array], when: Array) -> Self:
-        """Take "q", "v" and, where they are known, "tau" of consecutive samples, at times or numbers, into account."""
-        q, self.rows = block["q"], self.rows + len(block["q"])
-        self._low, self._high = np.minimum(self._low, q.min(axis=0)), np.maximum(self._high, q.max(axis=0))
-        self._speed = np.maximum(self._speed, np.abs(block["v"]).max(axis=0))
-        before = q[:1] if self._last is None else self._last
-        self._jump = np.maximum(self._jump, np.abs(np.diff(q, axis=0, prepend=before)).max(axis=0))
-        self._last = q[-1:]
-        if "tau" in block:
-            size = np.abs(block["tau"])
-            peak = size.max(axis=0)
-            self._at = np.where((peak > self._peak) | (not self._forces), when[size.argmax(axis=0)], self._at)
-            self._peak, self._forces = np.maximum(self._peak, peak), True
-            self._squares += np.einsum("ij,ij->j", size, size)
-            self._over += np.sum(size > given_limits(self.robot.effort_limits), axis=0)
-        return self
+    def __init__(self, robot: Robot, arrays: Mapping[str, Array], when: Array) -> None:
+        q, self._forces = arrays["q"], "tau" in arrays
+        self.robot, self.rows = robot, len(q)
+        self._low, self._high, self._speed = q.min(axis=0), q.max(axis=0), np.abs(arrays["v"]).max(axis=0)
+        self._jump = np.abs(np.diff(q, axis=0, prepend=q[:1])).max(axis=0)
+        size = np.abs(arrays["tau"]) if self._forces else np.zeros((1, robot.nv))
+        self._peak, self._at = size.max(axis=0), when[size.argmax(axis=0)]
+        self._rms = np.sqrt(np.einsum("ij,ij->j", size, size) / len(size))
+        self._over = np.sum(size > given_limits(robot.effort_limits), axis=0)
 
     def joints(self) -> list[dict[str, Any]]:
         """Return what is asked of every degree of freedom; a limit is infinite, a range NaN, where there is none."""
@@ -55,8 +40,8 @@ class Extremes:
         columns: dict[str, Any] = {"low": spans[0], "high": spans[1], "beyond": spans[2] == 1.0}
         columns |= {"peak_v": self._speed, "limit_v": limits[0], "fast": self._speed > limits[0]}
         if self._forces:
-            columns |= {"peak_tau": self._peak, "at": self._at, "rms": np.sqrt(self._squares / self.rows)}
-            columns |= {"limit_tau": limits[1], "strong": self._over > 0, "samples_over": self._over.astype(int)}
+            columns |= {"peak_tau": self._peak, "at": self._at, "rms": self._rms}
+            columns |= {"limit_tau": limits[1], "strong": self._over > 0, "samples_over": self._over}
         rows = zip(robot.v_names, *(column.tolist() for column in columns.values()), strict=True)
         return [dict(zip(("name", *columns), row, strict=True)) for row in rows]
 
@@ -105,7 +90,7 @@ def _of(trajectory: Trajectory) -> Extremes:
     """Return the extremes of all samples of all robots."""
     kept = {x: getattr(trajectory, x) for x in trajectory.recorded if x in ("q", "v", "tau")}
     every = {x: y.reshape(-1, y.shape[-1]) for x, y in kept.items()}
-    return Extremes(trajectory.robot).add(every, np.resize(trajectory.t, len(every["q"])))
+    return Extremes(trajectory.robot, every, np.resize(trajectory.t, len(every["q"])))
 
 
 def table(self: Trajectory) -> Cells:

@@ -133,10 +133,13 @@ class Trajectory(Quantities, PicturesAndFiles):
         kept = {"t": times, "q": Q, "v": arrays["v"], "stopped_at": stops, "reasons": why.astype(object)}
         kept |= {f"_{name}": arrays[name] for name in RECORDED}
         seen = {name: None if value is None else read_only(value) for name, value in kept.items()}
-        if not isinstance(events, Sequence) or not isinstance(counts or {}, Mapping):
-            raise ArgumentError(f"events takes a list and counts a dict, not {events!r} and {counts!r}")
-        counted = {name: read_only(of_robots(f"counts[{name!r}]", x, lead)) for name, x in (counts or {}).items()}
-        own = {name: read_only(x) for name, x in (inputs or {}).items()}
+        counts, inputs = {} if counts is None else counts, {} if inputs is None else inputs
+        if not isinstance(events, Sequence) or not isinstance(counts, Mapping) or not isinstance(inputs, Mapping):
+            raise ArgumentError(
+                f"events takes a list, counts and inputs take a dict, not {events!r}, {counts!r} and {inputs!r}"
+            )
+        counted = {name: read_only(of_robots(f"counts[{name!r}]", x, lead)) for name, x in counts.items()}
+        own = {name: read_only(x) for name, x in inputs.items()}
         self.__dict__.update(seen, robot=robot, events=tuple(events), counts=counted, inputs=own, end=end)
 
     @classmethod

@@ -242,7 +242,7 @@ class Function(functools.partial[Any]):
 
     def _variant(self, dtype: str, optional: tuple[str, ...], options: Mapping[str, object]) -> Variant:
         """Return the variant of a call with these optional arguments and options."""
-        if dtype not in arguments.DTYPES:
+        if not isinstance(dtype, str) or dtype not in arguments.DTYPES:
             raise ArgumentError(f"{self.__name__}: dtype is {dtype!r}, it must be 'float64' or 'float32'")
         given: Mapping[str, object] = {p.name: 0.0 for p in self.spec.required}
         named = {self.spec.spelled(name): x for name, x in {**dict.fromkeys(optional, 0.0), **options}.items()}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from kinetree.backends.c.names import c_name, parameter_names
 from kinetree.backends.c.source import CSource, generate
 from kinetree.errors import ArgumentError
-from kinetree.options import names_of
+from kinetree.options import names_of, text
 from kinetree.runtime.batch import check_lanes
 from kinetree.runtime.spec import FunctionSpec, Variant, describe_shape
 
@@ -78,8 +78,9 @@ def to_c(
     lanes = None if lanes is None else check_lanes(lanes)
     if lanes is not None and main:
         raise ArgumentError(f"{spec.name}: main=True is for one state at a time, lanes={lanes} for many: leave one out")
+    name = None if name is None else text(f"{spec.name}: name", name)
     free = c_name(name or spec.name, is_function=True)
-    if name is not None and (not isinstance(name, str) or free != name):
+    if name is not None and free != name:
         raise ArgumentError(f"{spec.name}: {name!r} cannot be the name of a function in C and C++, {free!r} can")
     program = function._kernels.checked(variant)
     return generate(

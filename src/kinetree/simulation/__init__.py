@@ -3,8 +3,7 @@
 from kinetree.simulation.choices import Controller, Forces, Record
 from kinetree.simulation.events import Event, EventWarning
 from kinetree.simulation.result import SimulationInterrupted
-from kinetree.simulation.run import Simulation
-from kinetree.simulation.simulate import simulate, simulation
+from kinetree.simulation.simulate import Simulation, simulate, simulation
 
 __all__ = [
     "Controller",

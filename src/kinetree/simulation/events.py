@@ -76,7 +76,7 @@ class Event:
     stop: bool = option(default=False, help="whether the robot stops there. Others go on")
     direction: int = option(
         default=0,
-        check=only(lambda x: not isinstance(x, bool) and x in (-1, 0, 1), "−1, 0 or 1"),
+        check=only(lambda x: isinstance(x, int | np.integer) and type(x) is not bool and x in (-1, 0, 1), "−1, 0 or 1"),
         help="only where the number falls (−1) or rises (1); 0 for both",
     )
     most: int = option(

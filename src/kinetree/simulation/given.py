@@ -13,14 +13,14 @@ from kinetree.constraints.inputs import NONE_GIVEN, ContactInputs, checked
 from kinetree.errors import ArgumentError, unknown_name
 from kinetree.functions.model_inputs import ModelInput
 from kinetree.functions.of_robot import describe
-from kinetree.glossary.symbols import SHAPES
+from kinetree.glossary.symbols import RANGES, SHAPES
 from kinetree.graph import Port
 from kinetree.integrators import INTEGRATORS, Integrator
 from kinetree.model import Model
 from kinetree.model.body import JointFriction
 from kinetree.motions.states import End, State
 from kinetree.motions.trajectory import Trajectory
-from kinetree.options import count
+from kinetree.options import count, names_of
 from kinetree.robot.robot import Robot
 from kinetree.validation import Array, as_number, check_finite, positive, real_array
 
@@ -68,6 +68,8 @@ def as_given(
             f"{(*lead, 'steps', *shape)}{many}"
         )
     check_finite(name, array)
+    if name in RANGES:
+        RANGES[name].check(name, array)
     return np.array(wide, order="C").reshape(math.prod(lead), *own_axes[: int(changes)], math.prod(shape))
 
 
@@ -77,24 +79,29 @@ def as_given(
 class Start(NamedTuple):
     """Where simulations begin: what is given as q and v, the time, and the end of the motion that they go on from."""
 
-    q: Any
-    v: Any
-    t: float | None = None
-    before: End | None = None
+    states: dict[str, Any]
+    t: float | None
+    before: End | None
 
     @classmethod
     def of(cls, robot: Robot | Mechanism, q: Any, v: Any) -> Start:
         """Return what is meant by q, which may be a configuration's name, a state or a motion."""
-        if isinstance(q, str):
-            return cls((robot if isinstance(robot, Robot) else robot.tree).configuration(q), v)
-        if not isinstance(q, Trajectory | State):
-            return cls(q, v)
-        if v is not None:
-            raise ArgumentError(f"v is not taken where the simulation goes on from a {type(q).__name__}, which has it")
-        if isinstance(q, State):
-            return cls(q.q, q.v, q.t)
-        last: Any = q.end or q.final
-        return cls(last.q, last.v, last.t, q.end or End(last.t, last.q, last.v, {}, np.empty(0), ""))
+        t = before = None
+        if isinstance(q, Trajectory | State):
+            if v is not None:
+                raise ArgumentError(f"v is not taken where this goes on from a {type(q).__name__}, which has it")
+            last: Any = q if isinstance(q, State) else q.end or q.final
+            if last is not q:
+                before = last if isinstance(last, End) else End(last.t, last.q, last.v, {}, np.empty(0), "")
+            q, v, t = last.q, last.v, last.t
+        elif isinstance(q, str):
+            q = (robot if isinstance(robot, Robot) else robot.tree).configuration(q)
+        return cls({"q": q, "v": np.zeros(robot.nv) if v is None else v}, t, before)
+
+    def own(self, ports: Iterable[Port]) -> dict[str, Array]:
+        """Return the controller's own state at that end, by the names of these arguments."""
+        carried = self.before.controller if self.before else {}
+        return {port.name: carried[port.name] for port in ports if port.name in carried}
 
 
 def lead_of(model: Model, q: Any, v: Any) -> tuple[int, ...]:
@@ -186,13 +193,12 @@ def physics(model: Model, joints: object, inputs: Iterable[ModelInput]) -> tuple
 
     Friction is the robot's own choice, if it has made one, and counts where its figures are given; it may be stiff.
     """
-    names = joints.replace(",", " ").split() if isinstance(joints, str) else joints
-    parts = list(names) if isinstance(names, Iterable) else [None]
-    if None in parts or (len(parts) > 1 and not {"all", "none"}.isdisjoint(parts)):
+    parts = names_of("joints", joints.replace(",", " ").split() if isinstance(joints, str) else joints)
+    if len(parts) > 1 and not {"all", "none"}.isdisjoint(parts):
         raise ArgumentError(f"joints is {joints!r}; it takes names out of {', '.join(JOINTS)}, or 'all' or 'none'")
     if unknown := [x for x in parts if x not in (*JOINTS, "all", "none")]:
         raise ArgumentError(f"joints: {unknown_name('part of their physics', unknown[0], (*JOINTS, 'all', 'none'))}")
-    stops, effort, rubs = (x in parts or parts == ["all"] for x in JOINTS)
+    stops, effort, rubs = (x in parts or parts == ("all",) for x in JOINTS)
     own, kinds = model.friction, {i.kind for i in inputs}
     if rubs and not (own.damping or own.coulomb):
         own = JointFriction(True, True, own.smoothing)

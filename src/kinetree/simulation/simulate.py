@@ -6,6 +6,7 @@ import inspect
 import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,14 +15,13 @@ from numpy.typing import ArrayLike
 from kinetree.constraints.inputs import ContactInputs
 from kinetree.errors import ArgumentError, unknown_name
 from kinetree.functions.model_inputs import ModelInput, check_inputs
-from kinetree.glossary.symbols import RANGES
 from kinetree.graph import Port
 from kinetree.integrators import Integrator
-from kinetree.motions.states import End, State
+from kinetree.motions.states import State
 from kinetree.motions.trajectory import Trajectory
 from kinetree.robot.robot import Robot
 from kinetree.runtime.function import Function
-from kinetree.signatures import wrong_call
+from kinetree.signatures import friendly_call_errors, wrong_call
 from kinetree.simulation.choices import Controller, Forces, Law, Record, by_name, chosen, own
 from kinetree.simulation.events import Event, events_of
 from kinetree.simulation.given import (
@@ -35,12 +35,91 @@ from kinetree.simulation.given import (
     physics,
     times,
 )
-from kinetree.simulation.run import Simulation
+from kinetree.simulation.plan import Planned
+from kinetree.simulation.run import Run
 from kinetree.simulation.step import LINEAR, SETTING, Plan, label
 from kinetree.validation import Array
 
 if TYPE_CHECKING:
     from kinetree.robot.mechanism import Mechanism
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Simulation(Planned):
+    """A simulation whose choices are made: called with states, and with what changes from call to call.
+
+    `Robot.simulation` makes one. A short call costs some microseconds more than its steps, so that it serves control
+    loops and planners.
+
+    Attributes
+    ----------
+    robot : Robot or Mechanism
+    plan : Plan
+        What its compiled step depends on.
+    times : Times
+    lead : tuple of int
+        The leading axes of the states.
+    arrays : dict of array
+        By the names of the step (see `Plan`): the first values of what goes from step to step, and all else; n to a
+        row, with an axis of steps if they change from step to step, and flat.
+    kept : dict of int
+        What is kept, and its length.
+    record : Record
+    controller : Controller, or None
+    before : End, or None
+        Where the trajectory ended from which it goes on.
+    progress : callable, or None
+    """
+
+    _bound: list[Run] = field(default_factory=list, init=False)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), tuple(getattr(self, x.name) for x in fields(self) if x.init)
+
+    def __repr__(self) -> str:
+        of = f"{' × '.join(map(str, self.lead))} robots, " if self.lead else ""
+        return f"<Simulation of {self.tree.name!r}: {of}{self.times.steps} steps of {self.times.dt:g} s>"
+
+    def run(self) -> Trajectory:
+        """Return the motion from the states that it was made with."""
+        return Run(self)()  # each time in another memory: threads may run it at the same time
+
+    @friendly_call_errors
+    def __call__(
+        self,
+        q: Any,
+        v: Any = None,
+        *,
+        forces: Any = None,
+        inputs: Mapping[Any, Any] | None = None,
+        contacts: ContactInputs | None = None,
+    ) -> Trajectory:
+        """Return the motion from other states; what is not given is as it was when this was made.
+
+        Parameters
+        ----------
+        q : (..., nq) array-like, Trajectory or State
+            With the leading axes that it was made with, or the same for all. It goes on from a trajectory; from a state
+            it begins at its time.
+        v : (..., nv) array-like, optional
+            Zero if not given.
+        forces : array-like, dict or Forces, optional
+            Other joint forces, and other wrenches if some were given when this was made.
+        inputs : dict, optional
+            Other values of some of the inputs.
+        contacts : ContactInputs, optional
+            Other values of the arrays for constraints that were given when this was made.
+
+        Raises
+        ------
+        ArgumentError
+            If a name is not known, or a value has another shape or is not finite.
+        """
+        bound = self._bound.pop() if self._bound else Run(self, own=True)  # one for each thread that calls meanwhile
+        try:
+            return bound.called(q, v, forces, inputs, contacts)
+        finally:
+            self._bound.append(bound)
 
 
 def simulate(
@@ -193,13 +272,12 @@ def planned(
     forces, record, contacts = chosen(Forces, forces), chosen(Record, record), contacts_of(robot, contacts)
     controller = None if controller is None else chosen(Controller, controller)
     start, values = Start.of(robot, q, v), by_name("inputs", inputs)
-    states = {"q": start.q, "v": np.zeros(robot.nv) if start.v is None else start.v}
-    lead = lead_of(model, **states)
+    lead = lead_of(model, **start.states)
     law = Law.of(model, controller.law) if controller and isinstance(controller.law, Function) else None
     numbers = tuple(key for key in inputs if isinstance(key, ModelInput))
     check_inputs(model, numbers)
     limits, friction, usual = physics(model, joints, numbers)
-    method = chosen_integrator(robot, integrator or usual, contacts)
+    method = chosen_integrator(robot, usual if integrator is None else integrator, contacts)
     acting = {"tau": np.zeros(robot.nv)} | forces.arrays(robot) | arrays_of(contacts)
     plan = Plan(
         integrator=method.untuned,
@@ -215,21 +293,19 @@ def planned(
         events=events_of(model, events),
     )
     places, over_time = plan.places(model), {label(name) for name in (controller.over_time if controller else ())}
-    given = states | acting | _inputs(plan, plan.arguments(model), values, controller, start.before)
+    given = start.states | acting | _inputs(plan, plan.arguments(model), values, controller, start)
     arrays = {
         places[name].name: as_given(model, name, x, places[name].shape, lead, name in over_time)
         for name, x in given.items()
     }
     check_configurations(model, arrays["q"])
-    for name in RANGES.keys() & acting.keys():
-        RANGES[name].check(name, arrays[name])
     for port in plan.state:
         if arrays[own(port)].ndim == 3:
             raise ArgumentError(f"{label(port.name)} is the controller's own state, of which the first value is given")
     over = {name: arrays[port.name] for name, port in places.items() if arrays[port.name].ndim == 3}
     counted = {name: x.shape[1] - (plan.linear and name in LINEAR) for name, x in over.items()}
     plan = plan._replace(smooth=not (plan.sampled or over))
-    clock = times(dt, duration, steps, counted, start.t or 0.0)
+    clock = times(dt, duration, steps, counted, 0.0 if start.t is None else start.t)
     kept, n = record.sizes(model, method, clock.steps), math.prod(lead)
     arrays = {name: np.zeros((n, math.prod(shape))) for name, shape in plan.carried(model).items()} | arrays
     arrays["step"][...] = clock.first
@@ -243,7 +319,7 @@ def planned(
 
 
 def _inputs(
-    plan: Plan, ports: Mapping[str, Port], inputs: Mapping[str, Any], controller: Controller | None, before: End | None
+    plan: Plan, ports: Mapping[str, Port], inputs: Mapping[str, Any], controller: Controller | None, start: Start
 ) -> dict[str, Any]:
     """Return the values of all arguments and of the robot's numbers, by what messages call them."""
     sources = [inputs, *([controller.inputs, controller.over_time] if controller else ())]
@@ -254,8 +330,7 @@ def _inputs(
             raise ArgumentError(f"inputs: {said}{hint}")
         if sum(name in source for source in sources) > 1:
             raise ArgumentError(f"inputs: {name!r} is given twice: by the controller too, or over time")
-    carried = before.controller if before else {}
-    values = {port.name: carried[port.name] for port in plan.state if port.name in carried}
+    values: dict[str, Any] = start.own(plan.state)
     for source in sources:
         values |= source
     usual: dict[str, Any] = {}
@@ -268,9 +343,8 @@ def _inputs(
                 )
     values = usual | values
     if missing := [name for name in ports if name not in values]:
-        who = "the controller" if not plan.events else "the controller or an event"
         raise ArgumentError(
-            f"{who} has arguments without a value: {', '.join(missing)}; give inputs={{{missing[0]!r}: …}}, of a "
-            "controller's own state the initial value"
+            f"the controller{' or an event' * bool(plan.events)} has arguments without a value: {', '.join(missing)}; "
+            f"give inputs={{{missing[0]!r}: …}}, of a controller's own state the initial value"
         )
     return {label(name): values[name] for name in ports}

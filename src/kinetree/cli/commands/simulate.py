@@ -22,12 +22,13 @@ from kinetree.integrators import Integrator, StopReason, Tsitouras
 from kinetree.motions import Trajectory
 from kinetree.robot_methods import Robot
 from kinetree.simulation import Record, SimulationInterrupted
+from kinetree.simulation.given import times
 from kinetree.tables import number as shown
 from kinetree.tables import print_warnings
 
 RECORDED = "q v a tau"
-SAMPLES = 1000  # about so many are kept, unless the arguments say
 MOST_STEPS = 10**9  # steps that are begun at most: they take from minutes to an hour
+SAMPLES = 1000  # about so many are kept, unless the arguments say
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -73,14 +74,11 @@ def check(arguments: argparse.Namespace) -> None:
 
 def counts(arguments: argparse.Namespace, robot: Robot) -> tuple[int, int]:
     """Return the number of steps, and every which one is kept."""
-    exact = arguments.duration / arguments.dt
-    if not exact < 2**53 or round(exact) < 1 or abs(exact - round(exact)) > 1e-6 + 1e-15 * exact:
-        raise ArgumentError(f"--duration {arguments.duration:g} is {exact:.9g} steps of --dt {arguments.dt:g}")
-    steps = round(exact)
+    steps = times(arguments.dt, arguments.duration, None, {}, 0.0).steps
     if steps > MOST_STEPS:
         raise ArgumentError(
-            f"--duration {arguments.duration:g} is {steps:.3g} steps of --dt {arguments.dt:g}, {steps / 3.6e9:.3g} "
-            f"hours at a million a second; at most {MOST_STEPS:.0e} are done: take a larger --dt"
+            f"{steps:.3g} steps take {steps / 3.6e9:.3g} hours at a million a second; at most {MOST_STEPS:.0e} are "
+            f"done: take a larger --dt than {arguments.dt:g}"
         )
     every = arguments.every or max(1, round(steps / SAMPLES))
     most = MOST // (1 + robot.nq + 3 * robot.nv)
