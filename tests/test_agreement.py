@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import itertools
 import warnings
-from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 
@@ -180,26 +179,3 @@ def test_the_same_bits_for_one_state_and_any_batch_and_lane_count(name: str, fun
         for n in (1, 2, 3, lanes, lanes + 1, 67):
             np.testing.assert_array_equal(forced(*(x[:n] for x in arguments)), expected[:n])
         np.testing.assert_array_equal(forced(*(x[::-3] for x in arguments)), expected[::-3])
-
-
-@pytest.fixture
-def threads() -> Iterator[None]:
-    before = kt.get_num_threads()
-    yield
-    kt.set_num_threads(before)
-
-
-@reproducible
-@pytest.mark.usefixtures("threads")
-def test_the_same_bits_for_any_number_of_threads(name: str, function: str) -> None:
-    robot = robot_of(name)
-    n = 30_000 if name == "panda" else 4000  # long enough for several threads to take part
-    arguments = inputs(robot, function, n)
-    results = []
-    for count in (1, 2, 4):
-        kt.set_num_threads(count)
-        results += [getattr(robot, function)(*arguments) for _ in range(2)]
-    for other in results[1:]:
-        np.testing.assert_array_equal(other, results[0])
-    few = slice(n // 2, n // 2 + 5)
-    np.testing.assert_array_equal(getattr(robot, function)(*(x[few] for x in arguments)), results[0][few])

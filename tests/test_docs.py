@@ -15,7 +15,6 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 import kinetree as kt
-from kinetree.algorithms import ALGORITHMS
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -45,15 +44,6 @@ def test_the_gallery_shows_every_example() -> None:
     gallery = script("docs/gallery.py")
     assert (DOCS / "examples.md").read_text(encoding="utf-8") == gallery.page(), "run python docs/gallery.py"
     assert {path.stem for path in gallery.PICTURES.glob("*.svg")} == {*gallery.DRAW}, "run python docs/gallery.py"
-
-
-@pytest.mark.parametrize("name", ALGORITHMS)
-def test_every_function_is_documented_and_there(name: str) -> None:
-    function = getattr(kt.load("ur5"), name)
-    assert function.__name__ == name
-    for section in ("Parameters", "Returns"):
-        assert f"\n{section}\n---" in function.__doc__
-    assert name in (kt.Robot.__doc__ or "")
 
 
 def test_every_public_name_has_an_entry_in_the_reference() -> None:

@@ -171,24 +171,13 @@ def test_no_alias_hides_a_name_of_ours(attributes: list[str]) -> None:
 @pytest.mark.parametrize(
     ("name", "here"),
     [
-        ("nle", "robot.bias_forces(q, v)"),
-        ("computeMinverse", "robot.mass_matrix_inverse(q)"),
-        ("crba", "robot.mass_matrix(q)"),
         ("rnea", "robot.inverse_dynamics(q, v, a)"),
-        ("fkine", "robot.frame_placement(q, frame=...)"),
         ("jacob0", 'robot.jacobian(q, frame=..., reference="aligned")  # angular first'),
-        ("mj_fullM", "robot.mass_matrix(q)"),
-        ("CalcBiasTerm", "robot.bias_forces(q, v) - robot.gravity_forces(q)"),
         ("CalcGravityGeneralizedForces", "-robot.gravity_forces(q)"),
         ("joint_limits", "(robot.lower_limits, robot.upper_limits)"),
         ("buildModelFromUrdf", "kt.load(source)"),
-        ("JointModelFreeFlyer", "kt.load(source, floating_base=True)"),
         ("LOCAL", 'the argument reference="body"'),
-        ("WORLD", 'the argument reference="world"'),
-        ("LOCAL_WORLD_ALIGNED", 'the argument reference="aligned"'),
-        ("qvel", "the argument v"),
         ("ee", "the argument frame"),
-        ("cinertia", 'robot.operational_inertia(q, frame=..., reference="aligned")  # no rates of roll, pitch and yaw'),
     ],
 )
 def test_a_robot_and_the_package_say_what_it_is_here(panda: kt.Robot, name: str, here: str) -> None:

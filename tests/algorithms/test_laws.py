@@ -11,7 +11,7 @@ from helpers.dense import assert_close
 from helpers.energy import kinetic, poses, potential
 from helpers.frames import times
 from helpers.joints import MOVING, brackets
-from helpers.trees import Array, gradient, moved, page, random_states, random_tree, rate, units
+from helpers.trees import Array, gradient, moved, page, random_states, random_tree, rate
 from kinetree.algorithms import aba, bias_forces, crba, forward_kinematics, gravity_forces, rnea
 from kinetree.algorithms.dynamics.aba import hybrid_dynamics
 from kinetree.algorithms.quantities import kinetic_energy, mechanical_energy, potential_energy
@@ -71,36 +71,10 @@ def test_hybrid_dynamics_undoes_it_too(model: Model, method: str) -> None:
 
 
 @trees
-def test_mass_matrix_columns_are_inverse_dynamics(model: Model) -> None:
-    q, _, _ = random_states(model, 3)
-    M = page(crba, model, q)
-    weightless = model.with_gravity((0.0, 0.0, 0.0))
-    columns = page(rnea, weightless, q, np.zeros(model.nv), units(model, q))
-    assert_close(np.moveaxis(M, -1, 0), columns, ulps=100, scale=largest(M))
-
-
-@trees
-def test_mass_matrix_is_symmetric_and_positive_definite(model: Model) -> None:
-    M = page(crba, model, random_states(model, 4)[0])
-    np.testing.assert_array_equal(M, np.swapaxes(M, -1, -2))
-    assert np.linalg.eigvalsh(M).min() > 0
-
-
-@trees
 def test_equation_of_motion(model: Model) -> None:
     q, v, a = random_states(model, 5)
     tau, h, M = page(rnea, model, q, v, a), page(bias_forces, model, q, v), page(crba, model, q)
     assert_close(tau - h, times(M, a), ulps=200, scale=largest(np.abs(tau) + np.abs(h)))
-
-
-@trees
-def test_inverse_dynamics_is_affine_in_acceleration_and_quadratic_in_velocity(model: Model) -> None:
-    q, v, a = random_states(model, 6)
-    g = page(gravity_forces, model, q)
-    coriolis = page(bias_forces, model, q, v) - g
-    assert_close(page(bias_forces, model, q, -3.0 * v) - g, 9.0 * coriolis, ulps=100)
-    tau = page(rnea, model, q, v, -2.0 * a)
-    assert_close(tau + 2.0 * page(rnea, model, q, v, a), 3.0 * (coriolis + g), ulps=200, scale=largest(tau))
 
 
 # -- energy and Lagrange --------------------------------------------------------------------------------------------

@@ -13,8 +13,7 @@ from helpers.energy import poses
 from helpers.frames import TREES, mimicking_tree, times
 from helpers.joints import MOVING
 from helpers.trees import STEP, Array, gradient, moved, page, random_inertia, random_states, random_tree, rate, toy
-from kinetree.algorithms import aba, rnea
-from kinetree.algorithms.dynamics.passive_forces import joint_physics_regressor
+from kinetree.algorithms import rnea
 from kinetree.algorithms.quantities import (
     center_of_mass,
     center_of_mass_acceleration,
@@ -51,17 +50,6 @@ def test_matrix_momentum_and_their_rates(model: Model) -> None:
     along_q = rate(lambda x: page(centroidal_momentum, model, x, v), model, q, v)
     along_v = page(centroidal_momentum, model, q, v + 1j * STEP * a).imag / STEP
     assert_close(h_dot, along_q + along_v, ulps=200)
-
-
-def test_a_free_robot_keeps_its_angular_momentum() -> None:
-    """Whatever its joints do: no moment acts about its centre of mass, and the only force is its weight."""
-    model = kt.load("g1").model
-    q, v, tau = random_states(model, 4, size=4)
-    tau[:, :6] = 0.0
-    got = page(centroidal_momentum_rate, model, q, v, page(aba, model, q, v, tau))
-    weight = sum(body.inertia.m for body in model.bodies) * np.array(list(model.gravity))
-    size = np.abs(times(page(centroidal_momentum_matrix, model, q), page(aba, model, q, v, tau))).max()
-    assert_close(got, np.broadcast_to(np.r_[0.0, 0.0, 0.0, weight], (4, 6)), ulps=2000, scale=float(size))
 
 
 def test_far_from_the_worlds_origin_no_digit_is_lost() -> None:
@@ -146,14 +134,3 @@ def test_regressors_times_parameters(model: Model) -> None:
         h = Y_momentum @ phi
         h[:, :3] -= np.cross(page(center_of_mass, robot, q), h[:, 3:])
         assert_close(h, page(centroidal_momentum, robot, q, v), ulps=200)
-
-
-def test_joint_forces_with_rotors() -> None:
-    model = random_tree(9, n=6)
-    q, v, a = random_states(model, 2)
-    armature = np.zeros(model.nv)
-    for body in model.bodies:
-        armature[list(body.v_index)] += body.armature
-    links = page(joint_torque_regressor, model, q, v, a) @ inertial_parameters(model)
-    joints = page(joint_physics_regressor, model, v, a) @ np.r_[armature, np.zeros(2 * model.nv)]
-    assert_close(links + joints, page(rnea, model, q, v, a), ulps=100)

@@ -291,13 +291,6 @@ def test_the_glossary_has_no_symbol_that_no_page_uses() -> None:
     assert set(OPTIONS) == {name for a in all_of_them for name in a.options}
 
 
-def test_the_class_documents_the_functions() -> None:
-    doc = inspect.getdoc(kt.Robot) or ""
-    assert doc.startswith("A robot: its model")
-    assert all(f"\n    {name} : " in doc for name in INDEX)
-    assert kt.load("ur5").__doc__ == kt.Robot.__doc__
-
-
 @pytest.mark.parametrize(
     ("name", "shape"),
     [

@@ -15,6 +15,7 @@ import pytest
 import kinetree as kt
 from helpers.c_backend import CLANG, COMPILERS, NATIVE, STRICT, CBackend, compile_c, run_c, wrapper
 from helpers.sampling import SEED, cover
+from helpers.told import told
 from kinetree.backends.c.source import CSource
 from kinetree.errors import ArgumentError
 
@@ -36,18 +37,6 @@ def everything(q, v, a):  # type: ignore[no-untyped-def]
     size = np.exp(-abs(q)) + np.arctan2(q, v) + np.hypot(q, v) ** 1.5 + np.fmod(a, 0.3) + np.log1p(q * q) + np.cbrt(v)
     parts = np.floor(q) + np.ceil(v) + np.rint(a * 3) + np.trunc(v * 9) + np.copysign(q, v) + np.tanh(a)
     return {"tau": PANDA.inverse_dynamics(q, v, size * root), "parts": parts * root}
-
-
-@pytest.mark.parametrize(("dtype", "compiler"), cover(itertools.product(("float64", "float32"), COMPILERS)))
-def test_a_function_with_loops_functions_and_dynamics(dtype: str, compiler: str) -> None:
-    states = [x.astype(dtype) for x in PANDA.random_state(0, 11)]
-    expected = everything(*states)
-    program = everything._kernels.program(everything._variant(dtype, (), {}))
-    for got, right in zip(run_c(CBackend(compiler), program, states, 8, dtype), expected, strict=True):
-        assert np.array_equal(got, right)
-    one = [x[3] for x in states]
-    for got, right in zip(run_c(CBackend(compiler), program, one, None, dtype), expected, strict=True):
-        assert np.array_equal(got, right[3])
 
 
 NOTHING = kt.load('<robot name="nothing"><link name="base"/></robot>')
@@ -221,24 +210,20 @@ def test_where_files_go(tmp_path: Path) -> None:
         code.save(tmp_path / "missing")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"dtype": "float16"}, "dtype is 'float16', it must be 'float64' or 'float32'"),
-        ({"name": 3}, "gravity_forces: name takes a text, not 3"),
-        ({"name": "double"}, "'double' cannot be the name of a function in C and C\\+\\+, 'double_' can"),
-        ({"name": "two words"}, "'two words' cannot be the name of a function in C and C\\+\\+, 'two_words' can"),
-        ({"name": ""}, "'' cannot be the name of a function in C and C\\+\\+, 'gravity_forces' can"),
-        ({"optional": ["f_ext"]}, "gravity_forces has no argument 'f_ext'"),
-        ({"optional": "f_ext"}, "optional takes a list of names: \\['f_ext'\\]"),
-        ({"frame": "hand"}, "gravity_forces has no argument 'frame'"),
-        ({"lanes": 3}, "lanes"),
-        ({"lanes": 4, "main": True}, "main=True is for one state at a time, lanes=4 for many: leave one out"),
-    ],
+test_errors_say_what_to_do = told(
+    ArgumentError,
+    ({"dtype": "float16"}, "dtype is 'float16', it must be 'float64' or 'float32'"),
+    ({"name": 3}, "gravity_forces: name takes a text, not 3"),
+    ({"name": "double"}, "'double' cannot be the name of a function in C and C\\+\\+, 'double_' can"),
+    ({"name": "two words"}, "'two words' cannot be the name of a function in C and C\\+\\+, 'two_words' can"),
+    ({"name": ""}, "'' cannot be the name of a function in C and C\\+\\+, 'gravity_forces' can"),
+    ({"optional": ["f_ext"]}, "gravity_forces has no argument 'f_ext'"),
+    ({"optional": "f_ext"}, "optional takes a list of names: \\['f_ext'\\]"),
+    ({"frame": "hand"}, "gravity_forces has no argument 'frame'"),
+    ({"lanes": 3}, "lanes"),
+    ({"lanes": 4, "main": True}, "main=True is for one state at a time, lanes=4 for many: leave one out"),
+    of=lambda arguments: PANDA.gravity_forces.to_c(**arguments),
 )
-def test_errors_say_what_to_do(arguments: dict[str, object], message: str) -> None:
-    with pytest.raises(ArgumentError, match=message):
-        PANDA.gravity_forces.to_c(**arguments)
 
 
 def test_constants_that_a_float_cannot_hold_are_refused() -> None:

@@ -10,6 +10,7 @@ import pytest
 import kinetree as kt
 from helpers.kernels import same_bits
 from helpers.mechanisms import at, bricard, delta, five_bar_leg, four_bar, n_four_bar, slider_crank, stewart
+from helpers.trees import toy
 from kinetree import ContactInputs as Given
 from kinetree.constraints.pages.assembly import assemble
 from kinetree.joints import FreeFlyer, Revolute
@@ -24,11 +25,7 @@ def linkage() -> kt.Mechanism:
 
 @pytest.fixture(scope="module")
 def body() -> kt.Robot:
-    b = kt.ModelBuilder("body")
-    b.add_link("ground")
-    b.add_link("body", kt.Inertia.from_com(1.0, (0.1, 0, 0), np.eye(3)))
-    b.add_joint("root", parent="ground", child="body", joint=FreeFlyer())
-    return kt.Robot(b.build())
+    return kt.Robot(toy(("root ground body", FreeFlyer())))
 
 
 def closed_from(mech: kt.Mechanism, q: Array, **options: Any) -> tuple[Array, Array]:

@@ -12,7 +12,7 @@ import kinetree as kt
 from helpers.constraints import made, near, to
 from helpers.contacts import law_errors
 from helpers.kernels import same_bits
-from helpers.trees import Array, random_states, random_tree
+from helpers.trees import Array, random_states, random_tree, toy
 from kinetree import ContactInputs as Given
 from kinetree.algorithms import aba, crba
 from kinetree.algorithms.quantities import kinetic_energy
@@ -174,16 +174,11 @@ def test_without_contacts_nothing_is_iterated() -> None:
 @pytest.fixture(scope="module")
 def block() -> kt.Mechanism:
     """A block of 2 kg on four corners, on a plane that is tilted by 0.5 rad about the y axis."""
-    b = kt.ModelBuilder("block")
-    b.add_link("world")
-    b.add_link("block", kt.Inertia(2.0, [0, 0, 0], np.diag([0.02, 0.03, 0.04])))
-    b.add_joint("base", parent="world", child="block", joint=FreeFlyer())
-    for k, (x, y) in enumerate(((-0.1, -0.2), (-0.1, 0.2), (0.1, -0.2), (0.1, 0.2))):
-        T = np.eye(4)
-        T[:3, 3] = x, y, -0.01
-        b.add_frame(f"corner{k}", link="block", placement=T)
-    normal = (math.sin(0.5), 0.0, math.cos(0.5))
-    return kt.Mechanism(kt.Robot(b.build()), [kt.Contact(f"corner{k}", normal=normal) for k in range(4)])
+    inertia = kt.Inertia(2.0, [0, 0, 0], np.diag([0.02, 0.03, 0.04]))
+    tree, normal = toy(("base world block", FreeFlyer()), links={"block": inertia}), (math.sin(0.5), 0, math.cos(0.5))
+    corners = [(x, y, -0.01) for x in (-0.1, 0.1) for y in (-0.2, 0.2)]
+    contacts = [kt.Contact("block", point=p, normal=normal, name=f"corner{k}") for k, p in enumerate(corners)]
+    return kt.Mechanism(kt.Robot(tree), contacts)
 
 
 def test_a_block_slides_down_a_slope(block: kt.Mechanism) -> None:

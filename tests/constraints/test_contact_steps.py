@@ -12,6 +12,7 @@ import kinetree as kt
 from helpers.constraints import to
 from helpers.contact_robots import Array, floating, point_mass
 from helpers.mechanisms import HINGE, at, bar, four_bar
+from helpers.trees import toy
 from kinetree import ContactInputs as Given
 from kinetree.algorithms import crba
 from kinetree.algorithms.quantities import kinetic_energy
@@ -26,12 +27,9 @@ from kinetree.errors import ArgumentError
 
 def slider(placement: Array | None = None, **limits: float) -> kt.Robot:
     """Return a car of 2 kg on a rail along its z, which is the world's unless it has a placement."""
-    b = kt.ModelBuilder("slider")
-    b.add_link("rail")
-    b.add_link("car", kt.Inertia.from_com(2.0, (0, 0, 0), np.eye(3)))
-    slide = kt.joints.Prismatic((0, 0, 1))
-    b.add_joint("slide", parent="rail", child="car", joint=slide, placement=placement, limits=kt.JointLimits(**limits))
-    return kt.Robot(b.build())
+    own = {"placement": placement, "limits": kt.JointLimits(**limits)}
+    car = kt.Inertia.from_com(2.0, (0, 0, 0), np.eye(3))
+    return kt.Robot(toy(("slide rail car", kt.joints.Prismatic((0, 0, 1)), own), links={"car": car}))
 
 
 @pytest.mark.parametrize("height", [0.0, 1e-5])
@@ -102,13 +100,10 @@ def test_a_joint_with_friction_slides_to_its_stop_and_stays(push: float) -> None
 
 def double_pendulum() -> ConstrainedModel:
     """Return two bars of 1 m, the tip of which meets a plane: Kane and Levinson's paradox."""
-    b = kt.ModelBuilder("double pendulum")
-    b.add_link("ground")
-    for name, parent, x in (("upper", "ground", 0.0), ("lower", "upper", 1.0)):
-        b.add_link(name, bar(1.0, (1.0, 0.0, 0.0)))
-        b.add_joint(f"{name} hinge", parent=parent, child=name, joint=HINGE, placement=at(x))
-    b.add_frame("tip", link="lower", placement=at(1.0))
-    return constrained(b.build(), [kt.Contact("tip", friction=0.7, restitution=0.9)])
+    joints = ("shoulder ground upper", HINGE), ("elbow upper lower", HINGE, {"placement": at(1.0)})
+    links = dict.fromkeys(("upper", "lower"), bar(1.0, (1.0, 0.0, 0.0)))
+    tree = toy(*joints, links=links, frames=[("tip lower", at(1.0))])
+    return constrained(tree, [kt.Contact("tip", friction=0.7, restitution=0.9)])
 
 
 PENDULUM = double_pendulum()

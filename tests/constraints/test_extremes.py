@@ -10,6 +10,7 @@ import pytest
 
 import kinetree as kt
 from helpers.mechanisms import HINGE, at, four_bar
+from helpers.trees import toy
 from kinetree import ContactInputs as Given
 from kinetree.constraints.inputs import gathered
 from kinetree.constraints.pages import assembly, dynamics, equations, inverse, steps
@@ -18,6 +19,7 @@ from kinetree.robot.mechanism_text import said
 
 Array = np.ndarray[Any, Any]
 BODY = kt.Inertia(1.0, [0.5, 0.0, 0.0], np.diag([0.1, 0.1, 0.1]))
+LINKS = dict.fromkeys(("upper", "lower", "crank", "coupler", "rocker", "disk", "arm"), BODY)
 
 
 @pytest.mark.parametrize("ratio", [1.0, 1e5, 1e11])
@@ -41,16 +43,11 @@ def test_heavy_and_light_linkages_in_one_tree_move_as_each_alone(ratio: float) -
 
 def test_rows_that_are_nothing_but_rounding_do_nothing() -> None:
     """Two links with a rod from the first joint's axis to the first link: it holds nothing."""
-    b = kt.ModelBuilder("arm")
-    b.add_link("ground")
-    for name in ("upper", "lower"):
-        b.add_link(name, BODY)
-    b.add_joint("shoulder", parent="ground", child="upper", joint=HINGE, placement=at(0.3, 0.1, 0.7))
-    b.add_joint("elbow", parent="upper", child="lower", joint=HINGE, placement=at(1.0))
-    b.add_frame("pivot", link="ground", placement=at(0.3, 0.1, 0.7))
-    b.add_frame("middle", link="upper", placement=at(0.6, 0.0, 0.3))
+    frames = ("pivot ground", at(0.3, 0.1, 0.7)), ("middle upper", at(0.6, 0.0, 0.3))
+    shoulder = "shoulder ground upper", HINGE, {"placement": at(0.3, 0.1, 0.7)}
+    tree = toy(shoulder, ("elbow upper lower", HINGE, {"placement": at(1.0)}), links=LINKS, frames=frames)
     rod = kt.Rod("middle", "pivot", length=np.hypot(0.6, 0.3))
-    arm = kt.Mechanism(kt.Robot(b.build()), [rod], actuated=["elbow"])
+    arm = kt.Mechanism(kt.Robot(tree), [rod], actuated=["elbow"])
     model, q, v = arm.model, [0.4, 0.2], [1.0, 0.5]
     assert 0.0 < np.abs(np.array(equations.constraint_jacobian(model, q), dtype=float)).max() < 1e-15
     a, f = dynamics.forward_dynamics(model, q, v, [0.0, 0.0])
@@ -66,16 +63,11 @@ def test_rows_that_are_nothing_but_rounding_do_nothing() -> None:
 
 
 def test_rows_that_are_zero_in_every_configuration() -> None:
-    b = kt.ModelBuilder("parallelogram")
-    b.add_link("ground")
-    for name in ("crank", "coupler", "rocker"):
-        b.add_link(name, BODY)
-    b.add_joint("motor", parent="ground", child="crank", joint=HINGE)
-    b.add_joint("elbow", parent="crank", child="coupler", joint=HINGE, placement=at(1.0), mimic=("motor", -1.0, 0.0))
-    b.add_joint("pivot", parent="ground", child="rocker", joint=HINGE, placement=at(0.7), mimic=("motor", 1.0, 0.0))
-    b.add_frame("tip", link="coupler", placement=at(0.7))
-    b.add_frame("end", link="rocker", placement=at(1.0))
-    mech = kt.Mechanism(kt.Robot(b.build()), [kt.Loop("tip", "end", HINGE)])
+    elbow = "elbow crank coupler", HINGE, {"placement": at(1.0), "mimic": ("motor", -1.0, 0.0)}
+    pivot = "pivot ground rocker", HINGE, {"placement": at(0.7), "mimic": ("motor", 1.0, 0.0)}
+    frames = ("tip coupler", at(0.7)), ("end rocker", at(1.0))
+    tree = toy(("motor ground crank", HINGE), elbow, pivot, links=LINKS, frames=frames)
+    mech = kt.Mechanism(kt.Robot(tree), [kt.Loop("tip", "end", HINGE)])
     assert not np.any(equations.constraint_inertia(mech.model, [0.0]))
     found = mech.mobility([0.0])
     assert (found.mobility, str(found).splitlines()[-1]) == (1, "singular values: 0")
@@ -106,11 +98,8 @@ def test_active_of_nan_is_nan_not_off() -> None:
 @pytest.fixture(scope="module")
 def ball() -> Any:
     """A sphere on the ground that could touch something else as well, with a state in which it lands."""
-    b = kt.ModelBuilder("ball")
-    b.add_link("ground")
-    b.add_link("ball", kt.Inertia(1.0, [0.0, 0.0, 0.0], np.diag([0.01] * 3)))
-    b.add_joint("free", parent="ground", child="ball", joint=FreeFlyer())
-    tree = kt.Robot(b.build())
+    ball = kt.Inertia(1.0, [0.0, 0.0, 0.0], np.diag([0.01] * 3))
+    tree = kt.Robot(toy(("free ground ball", FreeFlyer()), links={"ball": ball}))
     q, v = tree.neutral(), [0.0, 0.0, 0.0, 0.5, 0.0, -1.0]
     q[2] = 0.1
     slot = kt.ContactSlot("something", "ball", friction=0.2)
@@ -150,13 +139,7 @@ def test_what_is_given_for_a_slot_that_is_switched_off_does_not_matter(ball: Any
 
 
 def test_a_wheel_that_lies_flat_and_is_switched_off_is_not_there() -> None:
-    b = kt.ModelBuilder("top")
-    b.add_link("ground")
-    for name in ("disk", "arm"):
-        b.add_link(name, BODY)
-    b.add_joint("free", parent="ground", child="disk", joint=FreeFlyer())
-    b.add_joint("hinge", parent="disk", child="arm", joint=Revolute((1, 0, 0)))
-    tree = kt.Robot(b.build())
+    tree = kt.Robot(toy(("free ground disk", FreeFlyer()), ("hinge disk arm", Revolute((1, 0, 0))), links=LINKS))
     mech = kt.Mechanism(tree, [kt.Wheel("disk", radius=0.3, axis=(0, 0, 1)), kt.Contact("arm")])
     model = mech.model
     q, v, off = tree.neutral().tolist(), [0.1] * tree.nv, [0.0, 1.0]

@@ -19,6 +19,7 @@ from helpers.mechanisms import (
     stewart,
 )
 from helpers.pinocchio_oracle import build, constrained_dynamics
+from helpers.trees import toy
 from kinetree.constraints.pages.assembly import assemble
 from kinetree.constraints.pages.dynamics import forward_dynamics, project_velocity
 from kinetree.constraints.pages.equations import complete_velocity
@@ -166,11 +167,9 @@ M, R = 2.0, 0.3
 
 def disk(slope: float = 0.0) -> kt.Mechanism:
     """Return a thin uniform disk on a plane, seen with the plane level and gravity tilted by the slope towards x."""
-    b = kt.ModelBuilder("disk")
-    b.add_link("world")
-    b.add_link("disk", kt.Inertia.from_com(M, (0, 0, 0), np.diag([0.25, 0.5, 0.25]) * M * R**2))
-    b.add_joint("root", parent="world", child="disk", joint=FreeFlyer())
-    robot = kt.Robot(b.build(gravity=(G * np.sin(slope), 0.0, -G * np.cos(slope))))
+    links = {"disk": kt.Inertia.from_com(M, (0, 0, 0), np.diag([0.25, 0.5, 0.25]) * M * R**2)}
+    gravity = (G * np.sin(slope), 0.0, -G * np.cos(slope))
+    robot = kt.Robot(toy(("root world disk", FreeFlyer()), links=links, gravity=gravity))
     return kt.Mechanism(robot, [kt.Wheel("disk", radius=R)])
 
 

@@ -11,6 +11,9 @@ import kinetree as kt
 from helpers.constraints import to
 from helpers.contact_robots import Array, point_mass, rolling, stack
 from helpers.kernels import same_bits
+from helpers.mechanisms import at, bar
+from helpers.told import told
+from helpers.trees import toy
 from kinetree import ContactInputs as Given
 from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.pages.dynamics import contact_dynamics, contact_impulse
@@ -32,28 +35,28 @@ def belt(model: ConstrainedModel, speed: float) -> list[list[float]]:
 def carried(*rows: Array, model: ConstrainedModel) -> list[list[float]]:
     """Return the drift of all contacts with ground of which these are the position, velocity and acceleration."""
     drift = np.zeros((3, model.nrows))
-    for constraint, at in zip(model.constraints, model.row_slices.values(), strict=True):
+    for constraint, its in zip(model.constraints, model.row_slices.values(), strict=True):
         if isinstance(constraint, kt.Contact):
-            drift[:, at] = np.stack(rows) @ np.array([[*n] for n in constraint.directions]).T
+            drift[:, its] = np.stack(rows) @ np.array([[*n] for n in constraint.directions]).T
     return drift.tolist()
 
 
 def hopper() -> ConstrainedModel:
     """Return two legs under a trunk, geared to each other, which moves along x, y and z and turns."""
-    b, turn, parent = kt.ModelBuilder("hopper"), Revolute((0, 1, 0)), "world"
-    b.add_link("world")
-    for name, joint in (*zip("xyz", map(Prismatic, np.eye(3).tolist()), strict=True), ("trunk", turn)):
-        mass = 3.0 if name == "trunk" else 0.5
-        b.add_link(f"at_{name}", kt.Inertia.from_com(mass, (0.02, 0, 0.05), 0.05 * np.eye(3)))
-        b.add_joint(name, parent=parent, child=f"at_{name}", joint=joint)
-        parent = f"at_{name}"
-    for side, x in (("left", 0.2), ("right", -0.2)):
-        T = np.eye(4)
-        T[0, 3] = x
-        b.add_link(side, kt.Inertia.from_com(0.7, (0, 0, -0.2), 0.02 * np.eye(3)))
-        b.add_joint(f"{side}_hip", parent=parent, child=side, joint=turn, placement=T)
-    feet = [kt.Contact(x, point=(0, 0, -0.4), friction=0.4, restitution=0.3) for x in ("left", "right")]
-    return kt.Mechanism(kt.Robot(b.build()), [kt.Gear({"left_hip": 1, "right_hip": 1}), *feet]).model
+    turn, sides = Revolute((0, 1, 0)), {"left": at(0.2), "right": at(-0.2)}
+    links = {
+        k: kt.Inertia.from_com(3.0 if k == "trunk" else 0.5, (0.02, 0, 0.05), 0.05 * np.eye(3))
+        for k in ["x", "y", "z", "trunk"]
+    }
+    links |= dict.fromkeys(sides, kt.Inertia.from_com(0.7, (0, 0, -0.2), 0.02 * np.eye(3)))
+    slides = [
+        (f"along_{b} {a} {b}", Prismatic(u))
+        for a, b, u in zip(("world", "x", "y"), "xyz", np.eye(3).tolist(), strict=True)
+    ]
+    hips = [(f"{side}_hip trunk {side}", turn, {"placement": T}) for side, T in sides.items()]
+    feet = [kt.Contact(x, point=(0, 0, -0.4), friction=0.4, restitution=0.3) for x in sides]
+    tree = kt.Robot(toy(*slides, ("turn z trunk", turn), *hips, links=links))
+    return kt.Mechanism(tree, [kt.Gear({"left_hip": 1, "right_hip": 1}), *feet]).model
 
 
 HOPPER = hopper()
@@ -155,16 +158,10 @@ def test_a_state_in_a_batch_is_as_alone_and_keeps_its_nan() -> None:
 
 def arm() -> kt.Mechanism:
     """Return an arm of two links, whose tip is held by a hinge."""
-    b, turn = kt.ModelBuilder("arm"), Revolute((0, 1, 0))
-    T = np.eye(4)
-    T[0, 3] = 1.0
-    b.add_link("ground")
-    for name, parent, place in (("upper", "ground", None), ("lower", "upper", T)):
-        b.add_link(name, kt.Inertia.from_com(2.0, (0.5, 0, 0), 0.2 * np.eye(3)))
-        b.add_joint(f"{name}_joint", parent=parent, child=name, joint=turn, placement=place)
-    b.add_frame("tip", link="lower", placement=T)
-    b.add_frame("anchor", link="ground", placement=np.eye(4))
-    return kt.Mechanism(kt.Robot(b.build()), [kt.Loop("tip", "anchor", turn)])
+    turn, links = Revolute((0, 1, 0)), dict.fromkeys(("upper", "lower"), bar(2.0, (1.0, 0.0, 0.0)))
+    joints = ("upper_joint ground upper", turn), ("lower_joint upper lower", turn, {"placement": at(1.0)})
+    tree = toy(*joints, links=links, frames=[("tip lower", at(1.0)), ("anchor ground", at(0.0))])
+    return kt.Mechanism(kt.Robot(tree), [kt.Loop("tip", "anchor", turn)])
 
 
 def test_a_driven_loop_follows_its_anchor() -> None:
@@ -189,14 +186,10 @@ def test_a_driven_loop_follows_its_anchor() -> None:
     assert same_bits(mech.simulate(first, contacts=moved, steps=n - 80, integrator="rk4").q[-1], driven.q[-1])
 
 
-@pytest.mark.parametrize(
-    ("drift", "words"),
-    [
-        (np.zeros((2, 5)), r"row_motion has shape \(2, 5\), .*: one number for each of the 5 rows: loop_tip_anchor"),
-        (np.full((3, 5), np.nan), "row_motion holds a number that is not finite"),
-        (np.zeros((3, 5)), "begins with 'loop_tip_anchor' open by"),
-    ],
+test_a_drift_that_makes_no_sense_is_refused = told(
+    ArgumentError,
+    (np.zeros((2, 5)), r"row_motion has shape \(2, 5\), .*: one number for each of the 5 rows: loop_tip_anchor"),
+    (np.full((3, 5), np.nan), "row_motion holds a number that is not finite"),
+    (np.zeros((3, 5)), "begins with 'loop_tip_anchor' open by"),
+    of=lambda drift: arm().simulate([0.4, 0.9], steps=2, contacts=kt.ContactInputs(row_motion=drift)),
 )
-def test_a_drift_that_makes_no_sense_is_refused(drift: Array, words: str) -> None:
-    with pytest.raises(ArgumentError, match=words):
-        arm().simulate([0.4, 0.9], steps=2, contacts=kt.ContactInputs(row_motion=drift))

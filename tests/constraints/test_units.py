@@ -16,7 +16,7 @@ import pytest
 import kinetree as kt
 from helpers.constraints import made, near
 from helpers.mechanisms import at, bar, bricard, four_bar, slider_crank, stewart
-from helpers.trees import Array, random_states, random_tree
+from helpers.trees import Array, random_states, random_tree, toy
 from helpers.units import Units, in_units, of_configuration, unit
 from kinetree.algorithms import Algorithm
 from kinetree.algorithms.kinematics.manifold import turning
@@ -55,13 +55,9 @@ def stood() -> tuple[ConstrainedModel, Array]:
 
 def boom(length: float = 100.0) -> tuple[ConstrainedModel, Array]:
     """Return a floating body held at the tip of its boom."""
-    b = kt.ModelBuilder("boom")
-    b.add_link("ground")
-    b.add_link("boom", bar(10.0, (length, 0.0, 0.0)))
-    b.add_joint("free", parent="ground", child="boom", joint=FreeFlyer())
-    b.add_frame("tip", link="boom", placement=at(length))
-    model = kt.Mechanism(kt.Robot(b.build()), [kt.Weld("tip", placement=at(length))]).model
-    return model, np.array([0, 0, 0, 0, 0, 0, 1.0])
+    links, frames = {"boom": bar(10.0, (length, 0.0, 0.0))}, [("tip boom", at(length))]
+    robot = kt.Robot(toy(("free ground boom", FreeFlyer()), links=links, frames=frames))
+    return kt.Mechanism(robot, [kt.Weld("tip", placement=at(length))]).model, robot.neutral()
 
 
 def closed(make: Callable[..., Any]) -> Callable[[], tuple[ConstrainedModel, Array]]:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
+from helpers.told import told
 from helpers.trees import toy
 from kinetree.conventions import State, from_joint_state, to_joint_state
 from kinetree.errors import ArgumentError
@@ -66,14 +67,13 @@ def test_mimic_joints_are_in_the_message() -> None:
     assert [x.tolist() for x in back if x is not None] == [[0.25], [1.5], [3.0]]
 
 
-def test_errors() -> None:
-    robot = kt.load("panda")
-    names = list(robot.joint_names)
-    with pytest.raises(ArgumentError, match=r"lacks \['panda_joint6', 'panda_joint7'\]: give start="):
-        from_joint_state(robot, names[:5], np.zeros(5))
-    with pytest.raises(ArgumentError, match=r"names \['panda_joint1'\] twice"):
-        from_joint_state(robot, [*names, "panda_joint1"], np.zeros(8))
-    with pytest.raises(ArgumentError, match=r"the joint state's velocity has shape \(6,\), \(..., 7\) is needed"):
-        from_joint_state(robot, names, np.zeros(7), np.zeros(6))
-    with pytest.raises(ArgumentError, match="has no positions"):
-        from_joint_state(robot, names, [])
+ROBOT = kt.load("panda")
+NAMES = list(ROBOT.joint_names)
+test_mistakes_are_told = told(
+    ArgumentError,
+    ((NAMES[:5], np.zeros(5)), r"lacks \['panda_joint6', 'panda_joint7'\]: give start="),
+    (([*NAMES, "panda_joint1"], np.zeros(8)), r"names \['panda_joint1'\] twice"),
+    ((NAMES, np.zeros(7), np.zeros(6)), r"the joint state's velocity has shape \(6,\), \(..., 7\) is needed"),
+    ((NAMES, []), "has no positions"),
+    of=lambda given: from_joint_state(ROBOT, *given),
+)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from helpers.dense import assert_close
+from helpers.told import told
 from helpers.trees import toy
 from kinetree import Robot
 from kinetree.conventions import MuJoCo
@@ -162,19 +163,19 @@ def test_forces_on_bodies_that_are_no_body_here(ours: Robot) -> None:
         to.from_f_ext(q, f)
 
 
-def test_names_alone_have_no_bodies(ours: Robot) -> None:
-    to = MuJoCo(ours, ["free", "hip", "ankle", "slide"])
-    assert to.to_q(ours.neutral()).shape == (13,)
-    with pytest.raises(ArgumentError, match=r"make MuJoCo.robot, model. from an MjModel"):
-        to.to_f_ext(ours.neutral(), np.zeros((4, 6)))
-    with pytest.raises(ArgumentError, match="MuJoCo: no joint 'hips', did you mean 'hip'"):
-        MuJoCo(ours, ["free", "hips", "ankle", "slide"])
-    with pytest.raises(ArgumentError, match="takes an MjModel or the names of joints"):
-        MuJoCo(ours, None)
+OURS, NAMES = robot(), ["free", "hip", "ankle", "slide"]
+TO = MuJoCo(OURS, NAMES)
+CROSS = Robot(toy(("cross base shaft", Universal())))
+KITE = Robot(toy(("free base kite", FreeFlyer(), {"placement": at(0, 0, 1)})))
+test_mistakes_are_told = told(
+    ArgumentError,
+    (lambda: TO.to_f_ext(OURS.neutral(), np.zeros((4, 6))), r"make MuJoCo.robot, model. from an MjModel"),
+    (lambda: MuJoCo(OURS, ["free", "hips", "ankle", "slide"]), "MuJoCo: no joint 'hips', did you mean 'hip'"),
+    (lambda: MuJoCo(OURS, None), "takes an MjModel or the names of joints"),
+    (lambda: MuJoCo(CROSS, ["cross"]), ModelError, r"MuJoCo has no joint like 'cross' \(Universal\): it has FreeFly"),
+    (lambda: MuJoCo(KITE, ["free"]), "starts from the world's origin"),
+)
 
 
-def test_joints_that_mujoco_has_not() -> None:
-    with pytest.raises(ModelError, match=r"MuJoCo has no joint like 'cross' \(Universal\): it has FreeFlyer, "):
-        MuJoCo(Robot(toy(("cross base shaft", Universal()))), ["cross"])
-    with pytest.raises(ArgumentError, match="starts from the world's origin"):
-        MuJoCo(Robot(toy(("free base kite", FreeFlyer(), {"placement": at(0, 0, 1)}))), ["free"])
+def test_names_are_enough_for_states() -> None:
+    assert TO.to_q(OURS.neutral()).shape == (13,)

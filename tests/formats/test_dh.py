@@ -11,6 +11,7 @@ import pytest
 from helpers import textbook as book
 from helpers.dense import assert_close
 from helpers.textbook import PUMA_QN, puma, puma_rows
+from helpers.told import told
 from helpers.trees import page, random_placement, random_tree
 from kinetree import Robot
 from kinetree.algorithms import aba, crba, forward_kinematics, rnea
@@ -26,41 +27,33 @@ ZERO, ONES = np.zeros(6), np.ones(6)
 FRICTION = JointFriction(damping=True, coulomb=True, smoothing=1e-6)
 
 
-def test_puma_holds_the_published_gravity_load() -> None:
-    got = page(rnea, puma(), PUMA_QN, ZERO, ZERO)
-    np.testing.assert_allclose(got, [0, 31.6399, 6.0351, 0, 0.0283, 0], atol=5.1e-5)
+def rubbing() -> Model:
+    return replace(puma(), friction=FRICTION)
 
 
-@pytest.mark.parametrize(
-    ("v", "a", "expected"),
-    [  # the values that the Robotics Toolbox holds itself to, with friction and rotor inertia
-        (0, 1, [3.35311, 36.0025, 7.42596, 0.190043, 0.203441, 0.194133]),
-        (1, 1, [32.4952, 60.867, 17.7436, 1.45452, 1.29911, 0.713781]),
-        (1, 0, [29.1421, 56.5044, 16.3528, 1.26448, 1.12392, 0.519648]),
-    ],
-)
-def test_puma_inverse_dynamics_with_friction_and_rotors(v: float, a: float, expected: list[float]) -> None:
-    model = replace(puma(), friction=FRICTION)
-    np.testing.assert_allclose(page(rnea, model, PUMA_QN, v * ONES, a * ONES), expected, atol=6e-5)
+M_PUMA = [
+    [3.6594, -0.4044, 0.1006, -0.0025, 0.0000, -0.0000],
+    [-0.4044, 4.4137, 0.3509, 0.0000, 0.0024, 0.0000],
+    [0.1006, 0.3509, 0.9378, 0.0000, 0.0015, 0.0000],
+    [-0.0025, 0.0000, 0.0000, 0.1925, 0.0000, 0.0000],
+    [0.0000, 0.0024, 0.0015, 0.0000, 0.1713, 0.0000],
+    [-0.0000, 0.0000, 0.0000, 0.0000, 0.0000, 0.1941],
+]
+V_PUMA, TAU_PUMA = np.array([0.1, 0.2, 0.8, 0.2, 0.5, 1.0]), np.array([1.0, 3.2, 1.8, 0.1, 0.7, 4.6])
+PUBLISHED_OF_PUMA = {  # what the Robotics Toolbox holds itself to: five digits, with friction and rotor inertia
+    "gravity load": (rnea, puma, (ZERO, ZERO), [0, 31.6399, 6.0351, 0, 0.0283, 0]),
+    "from rest": (rnea, rubbing, (ZERO, ONES), [3.35311, 36.0025, 7.42596, 0.190043, 0.203441, 0.194133]),
+    "on the move": (rnea, rubbing, (ONES, ONES), [32.4952, 60.867, 17.7436, 1.45452, 1.29911, 0.713781]),
+    "at constant speed": (rnea, rubbing, (ONES, ZERO), [29.1421, 56.5044, 16.3528, 1.26448, 1.12392, 0.519648]),
+    "inertia": (crba, puma, (), M_PUMA),
+    "acceleration": (aba, rubbing, (V_PUMA, TAU_PUMA), [-7.4102, -9.8432, -10.9694, -4.4314, -0.9881, 21.0228]),
+}
 
 
-def test_puma_inertia_matrix() -> None:
-    expected = [
-        [3.6594, -0.4044, 0.1006, -0.0025, 0.0000, -0.0000],
-        [-0.4044, 4.4137, 0.3509, 0.0000, 0.0024, 0.0000],
-        [0.1006, 0.3509, 0.9378, 0.0000, 0.0015, 0.0000],
-        [-0.0025, 0.0000, 0.0000, 0.1925, 0.0000, 0.0000],
-        [0.0000, 0.0024, 0.0015, 0.0000, 0.1713, 0.0000],
-        [-0.0000, 0.0000, 0.0000, 0.0000, 0.0000, 0.1941],
-    ]
-    np.testing.assert_allclose(page(crba, puma(), PUMA_QN), expected, atol=5.1e-5)
-
-
-def test_puma_forward_dynamics_with_friction() -> None:
-    v, tau = np.array([0.1, 0.2, 0.8, 0.2, 0.5, 1.0]), np.array([1.0, 3.2, 1.8, 0.1, 0.7, 4.6])
-    expected = [-7.4102, -9.8432, -10.9694, -4.4314, -0.9881, 21.0228]
-    model = replace(puma(), friction=FRICTION)
-    np.testing.assert_allclose(page(aba, model, PUMA_QN, v, tau), expected, atol=5.1e-5)
+@pytest.mark.parametrize("what", PUBLISHED_OF_PUMA)
+def test_puma_is_the_published_one(what: str) -> None:
+    function, model, rates, expected = PUBLISHED_OF_PUMA[what]
+    np.testing.assert_allclose(page(function, model(), PUMA_QN, *rates), expected, atol=6e-5)
 
 
 def test_puma_tells_of_its_first_link() -> None:
@@ -173,21 +166,15 @@ def test_right_angles_are_exact() -> None:
 # -- errors ------------------------------------------------------------------------------------------------------------
 
 
-def test_errors_name_the_row() -> None:
-    with pytest.raises(ModelError, match="row 2 of the DH table has alpha=nan"):
-        model_from_dh([DHLink(a=1.0), DHLink(alpha=np.nan)])
-    with pytest.raises(ModelError, match="row 1 of the DH table is a list"):
-        model_from_dh([[0, 0, 0, pi]])  # type: ignore[list-item]
-    with pytest.raises(ModelError, match="row 1 of the DH table has a float as inertia"):
-        model_from_dh([DHLink(inertia=1.0)])  # type: ignore[arg-type]
-    with pytest.raises(ModelError, match="convention='craig'"):
-        model_from_dh([DHLink()], convention="craig")
-    with pytest.raises(ModelError, match="no links"):
-        model_from_dh([])
-    with pytest.raises(ModelError, match="1 joint names are given for 2 joints"):
-        model_from_dh([DHLink(), DHLink()], joint_names=["a"])
-    with pytest.raises(ModelError, match="tool_pose is not a pose"):
-        model_from_dh([DHLink()], tool_pose=np.diag([1.0, 1, 2, 1]).tolist())
+ONE = [np.eye(4)], [np.diag([1.0, 1, 1, 2, 2, 2])], np.eye(6)[:, [2]]
+test_mistakes_are_told = told(
+    ModelError,
+    (lambda: model_from_dh([DHLink(a=1.0), DHLink(alpha=np.nan)]), "row 2 of the DH table has alpha=nan"),
+    (lambda: model_from_dh([[0, 0, 0, pi]]), "row 1 of the DH table is a list"),  # type: ignore[list-item]
+    (lambda: model_from_dh([DHLink(inertia=1.0)]), "row 1 of the DH table has a float as inertia"),  # type: ignore[arg-type]
+    (lambda: model_from_dh([]), "no links"),
+    (lambda: model_from_screws(*ONE, limits=[]), "0 limits are given for 1 joints"),
+)
 
 
 PUBLISHED = 6e-9
@@ -344,32 +331,6 @@ def test_what_is_rounding_does_not_depend_on_the_unit_of_mass(unit: float) -> No
     assert model_from_screws(M, unit * G * (1.0 + 1e-12 * uneven), A, frame="link").nv == 4
     with pytest.raises(ModelError, match=r"G\[1\] is not a spatial inertia"):
         model_from_screws(M, unit * G * (1.0 + 1e-6 * uneven), A, frame="link")
-
-
-# -- errors ------------------------------------------------------------------------------------------------------------
-
-ONE = ([np.eye(4)], [np.diag([1.0, 1, 1, 2, 2, 2])], np.eye(6)[:, [2]])
-
-
-@pytest.mark.parametrize(
-    ("M", "G", "S", "options", "message"),
-    [
-        (ONE[0] * 3, ONE[1], ONE[2], {}, "M has 3 poses: 1 joints take 1, or 2 with the tool's pose"),
-        ([np.diag([1.0, 1, -1, 1])], ONE[1], ONE[2], {}, r"M\[1\] is not a pose"),
-        (ONE[0], [np.diag([1.0, 1, 1, 2, 2, 3])], ONE[2], {}, r"G\[1\] is not a spatial inertia"),
-        (ONE[0], [np.diag([1.0, 1, 1, 2, 2, 2]) + np.eye(6, k=1)], ONE[2], {}, r"G\[1\] is not a spatial inertia"),
-        (ONE[0], ONE[1], np.zeros((6, 1)), {}, "screw 1 is zero"),
-        (ONE[0], ONE[1], ONE[2].T, {}, r"screws, one a column, has shape .1, 6., \(6, n\) is needed"),
-        (ONE[0], ONE[1], ONE[2] * np.nan, {}, "screws, one a column, must be finite numbers"),
-        (ONE[0], ONE[1] * 2, ONE[2], {}, r"G has shape \(2, 6, 6\), \(1, 6, 6\) is needed"),
-        (*ONE, {"frame": "world"}, "frame='world': screws are given in 'space', in 'body'"),
-        (*ONE, {"armature": [1, 2]}, r"armature has shape \(2,\); give one number, or one for each of the 1 joints"),
-        (*ONE, {"limits": []}, "0 limits are given for 1 joints"),
-    ],
-)
-def test_errors_say_what_is_wrong(M: object, G: object, S: object, options: dict[str, object], message: str) -> None:
-    with pytest.raises(ModelError, match=message):
-        model_from_screws(M, G, S, **options)  # type: ignore[arg-type]
 
 
 def test_the_point_of_an_axis_is_rounded_as_its_place_is_large() -> None:

@@ -93,13 +93,6 @@ def test_what_the_joints_of_a_file_are() -> None:
     assert model.bodies[model.body_of_joint("rail")].limits == JointLimits()
 
 
-def test_a_joint_may_have_its_frame_elsewhere_than_its_child() -> None:
-    model = load_model(two(joint(more="<pose>0 0 -0.5 0 0 0</pose><axis/>")), floating_base=False)
-    assert model.bodies[0].X_T.r.z == 0.5
-    assert model.bodies[0].inertia.h.z == 0.5
-    assert placed(model, "b") == [0.0, 0.0, 1.0]
-
-
 @pytest.mark.parametrize(
     ("floating", "body", "nv", "root"),
     [

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from operator import attrgetter
 
-import numpy as np
 import pytest
 
 from kinetree import Inertia, JointLimits
-from kinetree.errors import FormatError, KinetreeError, ModelError
+from kinetree.errors import FormatError, KinetreeError
 from kinetree.formats import FormatWarning, NonPhysicalInertiaWarning, load_model, read_urdf
-from kinetree.joints import Continuous, FreeFlyer, Mimic, Planar, Prismatic, Revolute
+from kinetree.joints import FreeFlyer, Mimic, Planar, Prismatic, Revolute
 
 INERTIAL = "<inertial><mass value='2'/><inertia ixx='3' ixy='0' ixz='0' iyy='4' iyz='0' izz='5'/></inertial>"
 LIMIT = "<limit lower='-1' upper='2' effort='3' velocity='4'/>"
@@ -48,27 +46,15 @@ ENDLESS = "<limit lower='-inf' upper='inf' effort='inf' velocity='1e3'/>"
 @pytest.mark.parametrize(
     ("text", "what", "value"),
     [
-        (arm(SLANTED), "joint", Revolute((0, 0.6, 0.8))),
-        (arm(SLANTED, "continuous"), "joint", Continuous((0, 0.6, 0.8))),
-        (arm(SLANTED, "prismatic"), "joint", Prismatic((0, 0.6, 0.8))),
         (arm(SLANTED, "floating"), "joint", FreeFlyer()),
         (arm(SLANTED, "planar"), "joint", Planar((0, 0.6, 0.8))),
         (arm(LIMIT), "joint", Revolute((1, 0, 0))),
         (arm(LIMIT + "<axis xyz='0 1e-300 0'/>"), "joint", Revolute((0, 1, 0))),
         (arm(LIMIT + "<axis xyz='0 4e300 0'/>"), "joint", Revolute((0, 1, 0))),
-        (arm(LIMIT), "joint_name", "j"),
-        (arm(LIMIT), "name", "tip"),
-        (arm(LIMIT), "X_T.placement", tuple(map(tuple, np.eye(4)))),
-        (arm(LIMIT + f"<origin xyz='1 2 3' rpy='0 0 {QUARTER}'/>"), "X_T.placement", TURNED),
         (arm(LIMIT + "<origin xyz='1 2 3' quat_xyzw='0 0 1 1'/>"), "X_T.placement", TURNED),
-        (arm(LIMIT, link=ELSEWHERE), "inertia", Inertia.from_parameters([2, 0, 0, 2, 4 + 2, -0.5, 3 + 2, 0, 0, 5])),
         (arm(LIMIT, link=""), "inertia", Inertia.zero()),
-        (arm(LIMIT), "limits", JointLimits(-1, 2, velocity=4, effort=3)),
-        (arm(LIMIT, "continuous"), "limits", JointLimits(velocity=4, effort=3)),
         (arm("<limit upper='2' effort='1' velocity='1'/>"), "limits", JointLimits(0, 2, velocity=1, effort=1)),
         (arm(ENDLESS), "limits", JointLimits(velocity=1000)),
-        (arm(LIMIT + "<dynamics damping='0.5' friction='0.25'/>"), "damping", (0.5,)),
-        (arm(LIMIT + "<dynamics damping='0.5' friction='0.25'/>"), "friction", (0.25,)),
         (arm(LIMIT + "<dynamics damping='0.5' friction='0.25'/>"), "armature", (0.0,)),
     ],
 )
@@ -78,16 +64,6 @@ def test_what_a_file_says_of_a_body(text, what, value):
     assert type(found) is type(value)
 
 
-@pytest.mark.parametrize("limit", ["", "<limit effort='3' velocity='4'/>"])
-@pytest.mark.parametrize("kind", ["revolute", "prismatic"])
-def test_missing_limits_are_told_and_taken_as_none(kind, limit):
-    with pytest.warns(FormatWarning, match=r"no position limits are given for j; taken as unlimited") as caught:
-        limits = only_body(arm(limit, kind)).limits
-    assert (limits.lower, limits.upper) == (-math.inf, math.inf)
-    assert len(caught) == 1
-    assert caught[0].filename == __file__
-
-
 @pytest.mark.parametrize(("lower", "upper", "degrees"), [(-90, 90, True), (0, 6, False), (-12.57, 12.57, False)])
 def test_limits_that_look_like_degrees_are_told(lower, upper, degrees):
     with warnings.catch_warnings(record=True) as caught:
@@ -95,48 +71,6 @@ def test_limits_that_look_like_degrees_are_told(lower, upper, degrees):
         limits = only_body(arm(f"<limit lower='{lower}' upper='{upper}' effort='1' velocity='1'/>")).limits
     assert (limits.lower, limits.upper) == (lower, upper)
     assert ["limits of j look like degrees" in str(w.message) for w in caught] == [True] * degrees
-
-
-def test_fixed_links_are_merged_and_stay_as_frames():
-    text = arm(
-        LIMIT,
-        robot=f"<link name='tool'>{INERTIAL}</link><joint name='f' type='fixed'><parent link='tip'/>"
-        "<child link='tool'/><origin xyz='1 0 0'/><dynamics damping='9'/></joint>",
-    )
-    model = load_model(text)
-    assert model.joint_names == ("j",)
-    assert model.frame_names == ("base", "tip", "tool")
-    assert tuple(model.bodies[0].inertia) == (4, 2, 0, 0, 6, 0, 8 + 2, 0, 0, 10 + 2)
-
-
-def test_mass_on_the_root_of_a_fixed_base_is_fine():
-    text = arm(LIMIT).replace("<link name='base'/>", f"<link name='base'>{INERTIAL}</link>")
-    assert load_model(text).nb == 1
-    floating = load_model(text, floating_base=True)
-    assert [body.inertia.m for body in floating.bodies] == [2, 2]
-
-
-def test_joints_keep_the_order_of_the_file_where_a_child_comes_first():
-    names = "dcba"  # world → a → b → c → d, written from the leaf to the root
-    parents = dict(zip("dcba", "cbaw", strict=True))
-    text = "".join(
-        f"<joint name='j{x}' type='continuous'><parent link='{parents[x]}'/><child link='{x}'/></joint>" for x in names
-    )
-    text = f"<robot>{text}{''.join(f'<link name={x!r}/>' for x in 'abcdw')}</robot>"
-    model = load_model(text)
-    assert model.joint_names == ("jd", "jc", "jb", "ja")
-    assert [body.name for body in model.bodies] == list("abcd")
-    assert [body.q_index for body in model.bodies] == [(3,), (2,), (1,), (0,)]
-
-
-def test_floating_base_and_base_pose():
-    free = load_model(arm(LIMIT), floating_base=True)
-    assert (free.nq, free.nv, type(free.bodies[0].joint)) == (8, 7, FreeFlyer)
-    pose = np.array([[0, -1, 0, 1], [1, 0, 0, 2], [0, 0, 1, 3], [0, 0, 0, 1.0]])
-    placed = load_model(arm(LIMIT), base_pose=pose)
-    np.testing.assert_array_equal(placed.bodies[0].X_T.placement, pose)
-    with pytest.raises(ModelError, match="base_pose"):
-        load_model(arm(LIMIT), floating_base=True, base_pose=pose)
 
 
 def test_a_robot_that_floats_by_itself_gets_no_second_floating_base():
@@ -224,29 +158,6 @@ ROOTS += ["version='1.0'", "version='1.1'", "version='1.2'"]
 )
 def test_what_is_unknown_or_no_dynamics_of_a_joint_is_passed_over(text, same):
     assert load_model(text) == load_model(same)
-
-
-@pytest.mark.parametrize(
-    ("changes", "reason"),
-    [
-        ({"izz='5'": "izz='7.1'"}, "triangle inequality violated: tip"),
-        ({"ixx='3'": "ixx='-3'"}, "not positive definite: tip"),
-        ({"ixy='0'": "ixy='9'"}, "not positive definite: tip"),
-        ({"value='2'": "value='0'"}, "inertia without mass: tip"),
-        ({"ixx='3'": "ixx='0'", "iyy='4'": "iyy='0'", "izz='5'": "izz='0'"}, "mass without inertia: tip"),
-    ],
-)
-def test_inertias_that_no_body_has_are_told_once_and_used(changes, reason):
-    text = arm(LIMIT)
-    for old, new in changes.items():
-        text = text.replace(old, new)
-    with pytest.warns(NonPhysicalInertiaWarning) as caught:
-        model = load_model(text)
-    assert [w.category for w in caught] == [NonPhysicalInertiaWarning]
-    assert str(caught[0].message).endswith(reason)
-    m, *_, ixx, ixy, iyy, ixz, iyz, izz = model.bodies[0].inertia
-    inertial = read_urdf(text).links[1].inertial
-    assert (m, (ixx, ixy, ixz, iyy, iyz, izz)) == (inertial.mass, inertial.moments)
 
 
 def test_inertias_on_the_edge_of_the_physical_are_no_matter_for_a_warning():

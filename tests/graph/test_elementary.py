@@ -13,11 +13,10 @@ import pytest
 
 from helpers.kernels import HOST, run_batch, same_bits
 from helpers.programs import ELEMENTARY, alone
-from helpers.sampling import few
 from kinetree.backends.llvm.compile import compile_batch
 from kinetree.derivatives import PARTIALS
 from kinetree.graph import Graph, Port, Program, elementary
-from kinetree.graph.ops import OPS, interpret
+from kinetree.graph.ops import OPS
 from kinetree.lowering.build import lower
 
 MOST_ULPS = {"power": 1.5, "fmod": 0.0}
@@ -116,17 +115,6 @@ def test_special_arguments_are_those_of_numpy(op: str) -> None:
     same = (got == wanted) & (np.signbit(got) == np.signbit(wanted)) | np.isnan(got) & np.isnan(wanted)
     wrong = ~(same | close & (wanted != 0.0) & np.isfinite(wanted))
     assert not wrong.any(), [(*x, a, b) for *x, a, b in np.stack([*columns, got, wanted], 1)[wrong][:5].tolist()]
-
-
-@pytest.mark.parametrize("op", ELEMENTARY)
-def test_every_width_and_the_interpreter_have_the_same_bits(op: str) -> None:
-    some = [
-        np.concatenate([e[few(range(e.size), 150)], x[::13]]) for e, x in zip(edges(op), anywhere(op, 2), strict=True)
-    ]
-    first, program = run_batch(alone(op), some, 8)[0], alone(op)
-    for lanes in (1, 2, 4, 16):
-        assert same_bits(run_batch(program, some, lanes)[0], first)
-    assert same_bits(np.array([interpret(program, row)[0] for row in zip(*some, strict=True)]), first)
 
 
 @pytest.mark.parametrize("bits", [64, 128, 256])

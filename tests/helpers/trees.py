@@ -26,10 +26,10 @@ def random_inertia(rng):
 BALL = Inertia.from_com(1.0, [0.1, 0.0, 0.0], np.eye(3).tolist())
 
 
-def toy(*joints, links=None, name="toy", **options):
+def toy(*joints, links=None, frames=(), name="toy", **options):
     """Return a model of joints, each ``"name parent child"``, its type, and what else `add_joint` takes.
 
-    Links are alike, of 1 kg, but for those in `links`.
+    Links are alike, of 1 kg, but for those in `links`; frames are ``"name link"`` and their placements.
     """
     builder = ModelBuilder(name)
     for link in dict.fromkeys(link for names, *_ in joints for link in names.split()[1:]):
@@ -37,7 +37,18 @@ def toy(*joints, links=None, name="toy", **options):
     for names, joint, *more in joints:
         own, parent, child = names.split()
         builder.add_joint(own, parent=parent, child=child, joint=joint, **dict(*more))
+    for names, placement in frames:
+        own, link = names.split()
+        builder.add_frame(own, link=link, placement=placement)
     return builder.build(**options)
+
+
+def chain(joints, inertias, placements, **options):
+    """Return bodies in a row, link0 (the base) to linkn, by the joints j1 to jn at these placements."""
+    names = (f"j{k} link{k - 1} link{k}" for k in range(1, len(joints) + 1))
+    links = {"link0": None} | {f"link{k}": inertia for k, inertia in enumerate(inertias, start=1)}
+    each = zip(names, joints, ({"placement": P} for P in placements), strict=True)
+    return toy(*each, links=links, **{"name": "chain"} | options)
 
 
 def random_placement(rng):

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
+from helpers.told import told
 from helpers.trees import toy
 from kinetree.joints import FreeFlyer, Prismatic, Revolute, Universal
 
@@ -130,50 +131,32 @@ def test_followers_keep_their_limits_which_narrow_those_of_their_leader():
     assert both.joint("slide").limits == kt.JointLimits(-0.5, 1.0, velocity=2.0)
 
 
-@pytest.mark.parametrize(
-    ("ask", "message"),
-    [
-        (lambda r: r.with_joint_physics(damping={"trun": 1}), "no joint 'trun', did you mean 'turn'"),
-        (lambda r: r.with_joint_physics(damping=[1, 2]), r"damping has shape \(2,\): give one number, \(10,\)"),
-        (lambda r: r.with_joint_physics(damping=True), "damping has dtype bool, which is not a real number"),
-        (lambda r: r.with_joint_physics(friction={"turn": -1}), "friction of joint 'turn' is -1.0, and cannot"),
-        (lambda r: r.with_joint_physics(armature={"turn": np.nan}), "armature of joint 'turn' holds a number"),
-        (lambda r: r.with_joint_physics(gear_ratio=2), "gear_ratio is given without rotor_inertia"),
-        (
-            lambda r: r.with_joint_physics(rotor_inertia={"turn": 1}, gear_ratio={"slide": 2}),
-            "gear_ratio is given for joint 'slide', and rotor_inertia is not",
-        ),
-        (lambda r: r.with_joint_physics(rotor_inertia=1, gear_ratio={"trun": 2}), "no joint 'trun', did you mean"),
-        (lambda r: r.with_joint_physics(rotor_inertia=1, gear_ratio={"float": 2}), "gear_ratio is given for joint"),
-        (
-            lambda r: r.with_joint_physics(rotor_inertia={"turn": 1e300}, gear_ratio=1e300),
-            "gear_ratio² · rotor_inertia of joint 'turn' overflows",
-        ),
-        (lambda r: r.with_joint_physics(damping="much"), "damping has dtype <U4, which is not a real number"),
-        (lambda r: r.with_joint_physics(stiffness={"bend": 2}), "joint 'bend' has 2 degrees of freedom: only joints"),
-        (lambda r: r.with_joint_physics(stiffness={"turn": -2}), "stiffness of joint 'turn' is -2.0, and cannot"),
-        (lambda r: r.with_joint_physics(stiffness=np.ones(r.nv)), "stiffness: joint 'float' has 6 entries, which have"),
-        (lambda r: r.with_joint_physics(rest_position=[1, 2]), r"rest_position has shape \(2,\): give one number"),
-        (lambda r: r.with_joint_physics(rest_position={"trun": 1}), "no joint 'trun', did you mean 'turn'"),
-        (lambda _: build({"bend": {"stiffness": 1.0}}), "joint 'bend' has 2 degrees of freedom: only joints with one"),
-        (lambda _: build({"turn": {"stiffness": -1.0}}), "joint 'turn': stiffness is -1.0, and cannot be negative"),
-        (lambda _: build({"turn": {"rest_position": np.inf}}), "joint 'turn' holds the number inf"),
-        (lambda r: r.with_limits(lower={"turn": 2}, upper={"turn": 1}), "joint 'turn': the lower limit 2.0 is above"),
-        (lambda r: r.with_limits(effort={"follow": 2}), "joint 'follow' follows 'slide': give the effort limit of"),
-        (
-            lambda r: r.with_limits(lower={"follow": 2, "slide": 0}, upper={"slide": 1}),
-            "'follow' follows 'slide': between 0.0 and 1.0 that has no place where 'follow' is between",
-        ),
-        (lambda r: r.with_limits(velocity=0), "a limit of 0 of velocity: it is read as none"),
-        (lambda r: r.with_limits(upper={"bend": 2}), "joint 'bend' has 2 degrees of freedom: only joints with one"),
-        (lambda r: r.with_limits(effort={"turn": -2}), "joint 'turn': the limit effort is -2.0: it is a magnitude"),
-        (lambda r: r.with_limits(effort={"turn": [1, 2]}), "effort of joint 'turn' has shape"),
-        (lambda r: r.with_limits(velocity={"turn": 0}), "joint 'turn': a limit of 0 of velocity: it is read as none"),
-        (lambda r: r.with_limits(effort={"turn": 0}), "joint 'turn': a limit of 0 of effort: it is read as none"),
-        (lambda r: r.with_limits(effort=0), "a limit of 0 of effort: it is read as none"),
-        (lambda r: r.with_limits(velocity={"turn": False}), "velocity of joint 'turn' has dtype bool"),
-    ],
-)  # fmt: skip
-def test_mistakes_are_told(ask: Any, message: str) -> None:
-    with pytest.raises(kt.KinetreeError, match=message):
-        ask(build({}))
+test_mistakes_are_told = told(
+    kt.KinetreeError,
+    (lambda r: r.with_joint_physics(damping={"trun": 1}), "no joint 'trun', did you mean 'turn'"),
+    (lambda r: r.with_joint_physics(friction={"turn": -1}), "friction of joint 'turn' is -1.0, and cannot"),
+    (lambda r: r.with_joint_physics(armature={"turn": np.nan}), "armature of joint 'turn' holds a number"),
+    (
+        lambda r: r.with_joint_physics(rotor_inertia={"turn": 1}, gear_ratio={"slide": 2}),
+        "gear_ratio is given for joint 'slide', and rotor_inertia is not",
+    ),
+    (lambda r: r.with_joint_physics(rotor_inertia=1, gear_ratio={"float": 2}), "gear_ratio is given for joint"),
+    (
+        lambda r: r.with_joint_physics(rotor_inertia={"turn": 1e300}, gear_ratio=1e300),
+        "gear_ratio² · rotor_inertia of joint 'turn' overflows",
+    ),
+    (lambda r: r.with_joint_physics(stiffness={"bend": 2}), "joint 'bend' has 2 degrees of freedom: only joints"),
+    (lambda r: r.with_joint_physics(stiffness={"turn": -2}), "stiffness of joint 'turn' is -2.0, and cannot"),
+    (lambda r: r.with_joint_physics(stiffness=np.ones(r.nv)), "stiffness: joint 'float' has 6 entries, which have"),
+    (lambda _: build({"bend": {"stiffness": 1.0}}), "joint 'bend' has 2 degrees of freedom: only joints with one"),
+    (lambda _: build({"turn": {"stiffness": -1.0}}), "joint 'turn': stiffness is -1.0, and cannot be negative"),
+    (lambda _: build({"turn": {"rest_position": np.inf}}), "joint 'turn' holds the number inf"),
+    (lambda r: r.with_limits(effort={"follow": 2}), "joint 'follow' follows 'slide': give the effort limit of"),
+    (
+        lambda r: r.with_limits(lower={"follow": 2, "slide": 0}, upper={"slide": 1}),
+        "'follow' follows 'slide': between 0.0 and 1.0 that has no place where 'follow' is between",
+    ),
+    (lambda r: r.with_limits(upper={"bend": 2}), "joint 'bend' has 2 degrees of freedom: only joints with one"),
+    (lambda r: r.with_limits(effort={"turn": [1, 2]}), "effort of joint 'turn' has shape"),
+    of=lambda ask: ask(build({})),
+)

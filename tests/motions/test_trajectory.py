@@ -197,6 +197,9 @@ def test_the_events_of_a_part_are_those_within_it(batch):
     [
         ({"v": np.zeros((11, 6))}, r"v has shape \(11, 6\), \(2, 3, 11, 6\) is needed"),
         ({"reasons": ["a", "b"]}, r"reasons has shape \(2,\), \(2, 3\) is needed"),
+        ({"reasons": [["a"], ["b", "c"]]}, "reasons is not an array"),
+        ({"f": [[1], [1, 2]]}, "f is not an array of numbers"),
+        ({"inputs": 3}, "counts and inputs take a dict, not"),
         ({"counts": {"steps": [1, 2]}}, r"counts\['steps'\] has shape \(2,\), \(2, 3\) is needed"),
         ({"robot": "ur5"}, "takes the robot first; str was given"),
         ({"events": 5}, "events takes a list"),

@@ -15,7 +15,7 @@ import pinocchio as pin
 import pytest
 
 import kinetree
-from kinetree.embedded import EMBEDDED, Listing, embedded_path, embedded_text
+from kinetree.embedded import EMBEDDED, embedded_path, embedded_text
 from kinetree.errors import ModelError
 
 DOF = {"ur5": 6, "panda": 7, "go2": 12, "g1": 29}
@@ -59,18 +59,6 @@ def test_joints_have_the_published_names_order_and_limits(pair):
     assert list(ours.names) == list(theirs.names)
     for figure in ("lowerPositionLimit", "upperPositionLimit", "velocityLimit", "effortLimit", "damping"):
         np.testing.assert_array_equal(getattr(ours, figure), getattr(theirs, figure), err_msg=figure)
-
-
-def test_inverse_dynamics_and_mass_matrix_are_the_published_ones(pair):
-    ours, theirs = pair
-    rng = np.random.default_rng(1)
-    for _ in range(20):
-        q = pin.integrate(ours, pin.neutral(ours), rng.uniform(-2, 2, ours.nv))
-        v, a = rng.normal(size=(2, ours.nv))
-        for algorithm, arguments in ((pin.rnea, (q, v, a)), (pin.crba, (q,))):
-            got = np.array(algorithm(ours, ours.createData(), *arguments))
-            want = np.array(algorithm(theirs, theirs.createData(), *arguments))
-            np.testing.assert_allclose(got, want, rtol=0, atol=1e-14 * np.abs(want).max())
 
 
 @pytest.mark.parametrize("name", sorted(EMBEDDED))
@@ -144,15 +132,6 @@ def test_listing_the_robots_imports_nothing_heavy():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     imported = {name.split(".")[0] for name in done.stdout.split()}
     assert not imported & {"numpy", "llvmlite", "xml", "defusedxml", "rich"}
-
-
-def test_the_list_of_robots_is_a_table():
-    lines = repr(kinetree.robots()).splitlines()
-    assert len(lines) == len(EMBEDDED)
-    width = max(map(len, EMBEDDED)) + 2
-    assert all(line[:width].split() == [name] for line, name in zip(lines, EMBEDDED, strict=True))
-    assert all(line[width - 1] == " " != line[width] for line in lines)
-    assert repr(Listing()) == ""
 
 
 def test_files_are_read_as_utf_8_wherever_that_is():

@@ -87,21 +87,6 @@ def test_a_default_has_the_dtype_of_the_call(f, call):
     assert call(f)(np.array([single, single])).dtype == np.float32
 
 
-def test_no_argument_given():
-    f = robot.compile(lambda x=1.5, y=2.5: x + y, name="total")
-    for _ in range(3):
-        assert f() == 4.0
-        assert f(y=1.0) == 2.5
-        assert f(np.float32(1)).dtype == np.float32
-    assert f().dtype == np.float64
-
-
-def test_none_is_no_number(f):
-    for call in (f, f._general):
-        with pytest.raises(ArgumentError, match="line: k is None"):
-            call(X, None)
-
-
 def test_a_default_of_the_wrong_shape_is_an_error():
     with pytest.raises(ArgumentError, match=r"f: the default of q_des is \[1\.0, 2\.0\], .* shape \(6,\)"):
 
@@ -284,13 +269,6 @@ def test_a_constant_that_cannot_be_hashed_is_told_so():
         f.__annotations__["table"] = type(default)
         with pytest.raises(ArgumentError, match=r"f: the default of table is .*, which cannot be hashed"):
             robot.compile(f, shapes={"x": (3,)})
-
-
-def test_what_cannot_be_hashed_is_no_argument():
-    f = robot.compile(lambda q, table={"k": 2.0}: q * table["k"], name="f")
-    assert np.array_equal(f(q), 2 * q)
-    with pytest.raises(ArgumentError, match="f has no argument 'table'"):
-        f(q, table={})
 
 
 def test_four_constants_are_called_without_the_glue():

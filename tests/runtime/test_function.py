@@ -129,17 +129,6 @@ def test_threads_that_call_for_the_first_time_at_once(traced):
         assert (len(f._kernels.singles), len(f._kernels.batches)) == (1, 1)
 
 
-def test_tracing_may_call_another_function():
-    inner = Function(declare(name="inner"))
-
-    def evaluate(given, options):
-        constant = float(inner(X, Y, Z)[0])
-        return declare().evaluate(given, {"sign": "plus" if constant == reference(X, Y, Z)[0] else "minus"})
-
-    f = Function(replace(declare(), evaluate=evaluate, identity=lambda: b"nested"))
-    assert np.array_equal(f(X, Y, Z), reference(X, Y, Z))
-
-
 def test_a_failed_compilation_can_be_tried_again():
     good = declare().evaluate
     tries = []

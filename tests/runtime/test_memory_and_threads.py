@@ -34,18 +34,6 @@ def place(array: np.ndarray) -> int:
     return array.__array_interface__["data"][0]
 
 
-def test_the_memory_of_a_dropped_result_is_used_again():
-    first = empty((ROWS, 4), F64)
-    where = place(first)
-    del first
-    again = empty((2 * ROWS, 2), F64)
-    assert place(again) == where
-    assert again.shape == (2 * ROWS, 2)
-    assert again.flags.writeable
-    assert again.flags.c_contiguous
-    assert again.flags.aligned
-
-
 def test_not_while_any_view_of_it_is_alive():
     first = empty((ROWS, 4), F64)
     first[:] = 1.0
@@ -56,11 +44,6 @@ def test_not_while_any_view_of_it_is_alive():
     other[:] = 2.0
     assert not np.shares_memory(view, other)
     assert (view == 1.0).all()
-
-
-def test_results_that_are_kept_have_memory_of_their_own():
-    results = [empty((ROWS, 4), F64) for _ in range(4)]
-    assert len({place(r) for r in results}) == 4
 
 
 def test_a_variable_that_is_set_again_and_again_has_two_blocks():

@@ -72,6 +72,16 @@ def test_arguments_are_checked_before_anything_is_compiled(monkeypatch):
             call()
 
 
+def test_an_interrupted_compilation_is_no_interrupted_simulation(monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Kernels, "scan", interrupted)
+    with pytest.raises(KeyboardInterrupt) as caught:
+        ROBOT.simulate([0.0, 0.0], steps=5, controller=lambda q, v, t: -v, record="tau")
+    assert caught.type is KeyboardInterrupt
+
+
 def test_a_trajectory_keeps_no_arrays_of_its_simulation():
     how = {"forces": np.zeros((50_000, 2)), "record": kt.Record(every=50_000)}
     ROBOT.simulate([0.1, 0.0], **how)
@@ -250,8 +260,8 @@ def test_calls_with_what_makes_no_sense():
     for off in ([False], np.array([False]), [0]):
         assert np.array_equal(table.simulate(q, contacts=kt.ContactInputs(active=off), steps=10).q, expected)
         assert np.array_equal(on(q, contacts=kt.ContactInputs(active=off)).q, expected)
-    for wrong in ([0.5], [-1.0], [math.nan]):
-        with pytest.raises(ArgumentError, match="active holds"):
+    for wrong in ([0.5], [-1.0], [math.nan], [[1], [1, 2]]):
+        with pytest.raises(ArgumentError, match=r"active (holds|is not an array of numbers)"):
             on(q, contacts=kt.ContactInputs(active=wrong))
     right = [0, 0, 1.0, 0, 0, 0, 2.0]
     free = table.tree.simulation(right, steps=3)

@@ -168,7 +168,10 @@ def read_only(array: Any) -> Array:
 
 def of_robots(name: str, value: Any, lead: tuple[int, ...]) -> Array:
     """Return an array of one entry a robot; None for each if it is None."""
-    array = np.full(lead, None) if value is None else np.asarray(value)
+    try:
+        array = np.full(lead, None) if value is None else np.asarray(value)
+    except ValueError as error:
+        raise ArgumentError(f"{name} is not an array: {error}") from None
     if array.shape != lead:
         raise ArgumentError(f"{name} has shape {array.shape}, {lead} is needed")
     return array

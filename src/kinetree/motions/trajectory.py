@@ -124,7 +124,7 @@ class Trajectory(Quantities, PicturesAndFiles):
         times = times_of(t)
         Q = real_array("q", q, len(times), robot.nq)
         lead, arrays = Q.shape[:-2], {}
-        rows = [0, *(() if f is None else np.shape(f))][-1]
+        rows = 0 if f is None else real_array("f", f, None).shape[-1]
         given: Any = ("v", v, robot.nv), ("a", a, robot.nv), ("tau", tau, robot.nv), ("f", f, rows)
         for name, value, n in given:
             needed = name == "v" or value is not None

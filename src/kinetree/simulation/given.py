@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -47,8 +48,9 @@ def as_given(
 
     It does where it has one axis more than the states have, or where that is said, which may be for all of them.
     """
-    is_flag = name == "active" and np.asarray(value).dtype == bool
-    array = real_array(name, np.asarray(value, dtype=float) if is_flag else value)
+    with suppress(ValueError):  # lists of several lengths, of which the next line says more
+        value = np.asarray(value, dtype=float) if name == "active" and np.asarray(value).dtype == bool else value
+    array = real_array(name, value)
     axes = array.ndim - len(shape)
     if axes < 0 or array.shape[axes:] != shape:
         wanted = ", ".join(map(str, ("...", *shape)))

@@ -120,7 +120,7 @@ class Rollout:
     def again(self, count: int, every: int) -> bool:
         """Run so few steps by a call whose tables are there; False, and nothing, where they are too many for that."""
         done, n = self.done, len(self.carried["reason"])
-        if self._logged or not self._kernel.is_short(n, count):
+        if not self._kernel.is_short(n, count) or self._logged:
             return False
         rows = (done + count) // every - done // every
         turn = self._turns.get(id(self.carried)) or self._turn()
@@ -210,6 +210,8 @@ class Run:
                     shown = time.perf_counter()
             return trajectory()
         except KeyboardInterrupt:
+            if "_kernel" not in vars(rollout):
+                raise  # while it was compiled: nothing has moved
             raise SimulationInterrupted(trajectory()) from None
 
     def hold(self, recorded: Array | None) -> None:
