@@ -38,7 +38,7 @@ from kinetree.cli.arguments import COMMANDS
 from kinetree.cli.commands import info
 from kinetree.cli.program import make_parser
 from kinetree.constraints.pages import MECHANISM_ALGORITHMS
-from kinetree.formats import read_urdf
+from kinetree.formats import read_graph
 from kinetree.identification import Generalised, Samples, cross_validate, prepare
 from kinetree.identification.report import joints
 from kinetree.joints import Continuous, FreeFlyer, Planar, Prismatic, Revolute, Spherical
@@ -417,7 +417,7 @@ def calls(folder):
 @case
 def files(folder):
     """Yield what files say, and what they say with one thing after the other that is odd."""
-    yield re.sub(r"[(),=]", " ", repr(read_urdf(URDF)))
+    yield re.sub(r"[(),=]", " ", repr(read_graph(URDF, "follow", False, None)[0]))
     for kind, text in (("URDF", URDF), ("SDF", SDF.read_text())):
         yield f"{kind}: {(usual := outcome(kt.load, {'source': text}))}"
         lenient = partial(kt.load, lenient=True)

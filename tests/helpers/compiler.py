@@ -7,6 +7,8 @@ import threading
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from helpers.verify import InvalidProgramError as InvalidProgramError
+from helpers.verify import verify as verify
 from kinetree.algorithms import ALGORITHMS as ALGORITHMS
 from kinetree.algorithms import Algorithm as Algorithm
 from kinetree.algorithms import shape_of as shape_of
@@ -18,8 +20,6 @@ from kinetree.functions.of_robot import robot_function as robot_function
 from kinetree.functions.of_robot import robot_spec
 from kinetree.graph.array_operations import ArrayOperation
 from kinetree.graph.graph import digest as digest
-from kinetree.graph.verify import InvalidProgramError as InvalidProgramError
-from kinetree.graph.verify import verify as verify
 from kinetree.passes import PASSES
 from kinetree.passes import optimize as optimize
 from kinetree.runtime import batch, threads
