@@ -1,7 +1,5 @@
 """What several commands take: --friction, --payload, --lenient, --json; and ``kinetree cache``."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import os
