@@ -113,8 +113,7 @@ def validate(
 
     Parameters
     ----------
-    fit : Fit
-        The estimate. As a method, ``fit.validate(log)``, it is the fit itself and is not given.
+    fit : Fit, which the method ``fit.validate(log)`` is not given
     log
         As in `Robot.identify`; samples in the order of time.
     filter : Filter, optional

@@ -55,9 +55,7 @@ class OutputError:
     ...     bodies = zip(poor.body_names, robot.inertial_parameters.reshape(-1, 10))
     ...     numbers = {kt.body_inertia(name): ten for name, ten in bodies} | {kt.joint_damping: robot.damping}
     ...     pd = lambda q, v, t: 4000.0 * (np.sin(np.array([2.0, 3.0]) * t) ** 2 - q) - 100.0 * v
-    ...     return poor.simulate(
-    ...         poor.neutral(), duration=1.0, dt=2e-3, controller=pd, inputs=numbers, record="q v a tau"
-    ...     )
+    ...     return poor.simulate(poor.neutral(), duration=1.0, dt=2e-3, controller=pd, inputs=numbers, record="q v a tau")
     >>> recorded = simulate(real)
     >>> fit = poor.identify(recorded, ["damping"], by=kt.identification.OutputError(simulate))
     >>> bool(np.abs(fit.values - fit.base.of(real)).max() < 1e-3)
