@@ -53,9 +53,9 @@ class OutputError:
     >>> poor = real.with_inertial_parameters(1.3 * real.inertial_parameters).with_joint_physics(damping=0.0)
     >>> def simulate(robot):  # poor's simulation, compiled once, with the numbers of the robot
     ...     bodies = zip(poor.body_names, robot.inertial_parameters.reshape(-1, 10))
-    ...     numbers = {kt.body_inertia(name): ten for name, ten in bodies} | {kt.joint_damping: robot.damping}
+    ...     known = {kt.body_inertia(name): ten for name, ten in bodies} | {kt.joint_damping: robot.damping}
     ...     pd = lambda q, v, t: 4000.0 * (np.sin(np.array([2.0, 3.0]) * t) ** 2 - q) - 100.0 * v
-    ...     return poor.simulate(poor.neutral(), duration=1.0, dt=2e-3, controller=pd, inputs=numbers, record="q v a tau")
+    ...     return poor.simulate(poor.neutral(), duration=1.0, dt=2e-3, controller=pd, inputs=known, record="q v a tau")
     >>> recorded = simulate(real)
     >>> fit = poor.identify(recorded, ["damping"], by=kt.identification.OutputError(simulate))
     >>> bool(np.abs(fit.values - fit.base.of(real)).max() < 1e-3)
