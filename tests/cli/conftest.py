@@ -1,7 +1,5 @@
 """The command line in this process, in an empty directory."""
 
-from __future__ import annotations
-
 import pytest
 
 from kinetree.cli import main

@@ -1,7 +1,5 @@
 """What a terminal shows while a function is compiled."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import subprocess
@@ -26,7 +24,7 @@ sys.exit(main(["inverse-dynamics", *sys.argv[3:]]))
 """
 
 
-def shown(*arguments: object, folder: object, errors_to_file: bool = False) -> str:
+def shown(*arguments, folder, errors_to_file=False):
     """Return what the command writes to a terminal, or to a file, on standard error; nothing is in the disk cache."""
     leader, follower = os.openpty()
     command = [sys.executable, "-c", SCRIPT, *map(str, arguments)]

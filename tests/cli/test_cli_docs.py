@@ -1,7 +1,5 @@
 """The page on the command line shows what really comes out."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """What each command refuses: the code, one line of what to do, and no file."""
 
-from __future__ import annotations
-
 import shlex
 from pathlib import Path
 
@@ -11,12 +9,11 @@ import pytest
 import kinetree as kt
 from helpers.shell import KNEE, SWING, WHEEL, write_csv
 
-ERRORS: dict[str, list[tuple[str, int, str]]] = {
+ERRORS = {
     "": [
         ("", 2, "usage: kinetree"),
         ("fly", 2, "usage: kinetree"),
         ("info --floating-base --fixed-base", 2, "usage: kinetree"),
-        ("info --what", 2, "usage: kinetree"),
         ("info pandas", 1, "did you mean 'panda'"),
         ("info missing.urdf", 1, "missing.urdf"),
         ("cache empty", 2, "usage: kinetree"),
@@ -31,7 +28,6 @@ ERRORS: dict[str, list[tuple[str, int, str]]] = {
         ("mass_matrix --optional f_ext", 1, "mass_matrix has no argument 'f_ext'"),
         ("mass_matrix --name int", 1, "mass_matrix: 'int' cannot be the name of a function in C and C++"),
         ("mass_matrix --lanes 3", 1, "lanes is 3, it must be one of 1, 2, 4, 8, 16"),
-        ("mass_matrix --lanes 0", 2, "--lanes: '0' is not an integer ≥ 1"),
         ("mass_matrix -o no/where.c", 1, "there is no folder 'no' to save in: make it first"),
         ("mass_matrix --dtype float16", 2, "invalid choice: 'float16'"),
         ("gravity_forces --json -o -", 1, ""),
@@ -53,15 +49,7 @@ ERRORS: dict[str, list[tuple[str, int, str]]] = {
         ("-o out.csv a.csv b.csv", 2, "unrecognized arguments: "),
         ("a.csv -q b.csv", 2, "unrecognized arguments: "),
         ("--payload=-1", 2, "'-1' is not a payload: give a mass ≥ 0, as in 1.5 or 1.5,0,0,0.1@tool"),
-        ("--payload=1,2@hand", 2, "--payload: '1,2@hand' is not a payload"),
-        ("--payload=heavy", 2, "'heavy' is not a payload"),
-        ("--payload=1,0,0,nan", 2, "'1,0,0,nan' is not a payload"),
-        ("--window=4", 2, "--window: '4' is not an integer ≥ 5"),
-        ("--window=7.5", 2, "'7.5' is not an integer ≥ 5"),
         ("--rate=0", 2, "--rate: '0' is not a number > 0"),
-        ("--duration=inf", 2, "--duration: 'inf' is not a number > 0"),
-        ("--duration=nan", 2, "--duration: 'nan' is not a number > 0"),
-        ("--seed=-3", 2, "--seed: '-3' is not an integer ≥ 0"),
         ("--gravity nan 0 0", 2, "--gravity: 'nan 0 0' is not a gravity: give three numbers"),
     ],
     "inverse-dynamics": [
@@ -77,13 +65,11 @@ ERRORS: dict[str, list[tuple[str, int, str]]] = {
         ("--rtol 1e-4", 1, "--rtol is for --integrator tsitouras"),
         ("--q 1 2", 1, "--q takes 1 numbers (swing); 2 were given"),
         ("--v fast", 1, "--v: could not convert string to float: 'fast'"),
-        ("--q raedy", 1, "no configuration 'raedy'"),
         ("--q=-1,nan", 1, "--q takes 1 numbers"),
         ("--q 1 --random", 1, "--q and --random both say where it begins"),
         ("--seed 1", 1, "--seed is for --random"),
         ("--quiet --json", 1, "--quiet leaves nothing for --json"),
         ("--dt 0.3", 1, "duration = 1 s is 3.33333333 steps of dt = 0.3 s: give a whole number"),
-        ("--duration 2000.0004", 1, "duration = 2000 s is 2000000.4 steps of dt = 0.001 s"),
         ("--dt 1e-12", 1, "1e+12 steps take 278 hours "),
         ("--dt 1e-12", 1, "at most 1e+09 are done: take a larger --dt than 1e-12"),
         ("--duration 1e5 --record-every 1", 1, "samples would be kept, at most"),
@@ -99,12 +85,9 @@ ERRORS: dict[str, list[tuple[str, int, str]]] = {
     ],
     "excite wheel.urdf --iterations 5 --terms friction": [
         ("", 1, "wheel: there is no range of positions; give one, such as robot.with_limits("),
-        ("--limit wheel=1", 2, "'wheel=1' is not JOINT=LOWER,UPPER,SPEED"),
         ("--limit wheal=-1,1,1", 1, "wheal"),
     ],
     "excite wheel.urdf --iterations 5 --terms friction --limit wheel=-3,3,2": [
-        ("--box hand=1,2", 2, "is not NAME=X0,X1,Y0,Y1,Z0,Z1"),
-        ("--fraction 2", 2, "fraction is 2.0"),
         ("--noise 1,2,3", 1, "one for each of the 2 joints"),
         ("--start 0", 1, "--start takes 2 numbers (swing, wheel); 1 were given"),
         ("--terms fiction", 1, "did you mean 'friction'?"),
@@ -118,29 +101,21 @@ ERRORS: dict[str, list[tuple[str, int, str]]] = {
     ],
     "identify knee.urdf a.npz": [
         ("--validate a.npz", 1, "a.npz is among the motions that are used"),
-        ("--validate ./a.npz", 1, ""),
         ("-o new.txt", 1, "end it in .urdf or .xml"),
         ("--report r.pdf", 1, "end it in .html"),
         ("--payload c --report r.html", 1, "--report is for the parameters of the robot"),
         ("--payload c --known 'm of c=0'", 1, "--known is for the parameters of the robot"),
-        ("--known damping", 2, "'damping' is not PARAMETER=STD with STD ≥ 0, as in 'damping of elbow=0'"),
         ("--known 'damping of ankle=0'", 1, "no base parameter 'damping of ankle'"),
-        ("--known 'damping of knee=-1'", 2, "is not PARAMETER=STD with STD ≥ 0"),
-        ("--known mass=x", 2, "'mass=x' is not PARAMETER=STD"),
-        ("--bounds c=0,1", 2, "is not NAME=X0,X1,Y0,Y1,Z0,Z1"),
         ("--bounds d=0,1,0,1,0,1", 1, "no moving link 'd'"),
         ("--bounds c=1,0,0,1,0,1", 1, "has to be a box"),
-        ("--wrench =foot", 2, "is not FRAME[=NAME]"),
         ("--wrench c", 1, "a.npz: the header lacks wrench.c.nx, wrench.c.ny"),
         ("--weights covariance --loss huber", 1, "--loss needs the noise of each joint"),
         ("--payload d", 1, "no frame 'd'"),
         ("--terms damping@ankle", 1, "no joint 'ankle'"),
         ("--terms dumping", 1, "no joint term 'dumping'"),
-        ("--terms damping,damping@hip", 2, "are no terms: give them as in"),
         ("--gear-ratios 1,2,3", 1, "gear_ratios has shape (3,): a number, or 2 are needed, of hip, knee"),
         ("--load b.npz=1@c", 1, "--load: b.npz is not a LOG of this command"),
         ("--load a.npz=1@c --block 9", 1, "--load needs whole files: leave out --block"),
-        ("--load a.npz=1", 2, "is not a load: give a log, a mass and a frame, as in held.csv=5@flange"),
         ("--motor-constants ankle", 1, "no joint 'ankle'"),
         ("--stream", 1, "there is no --stream; here it is --block"),
         ("--standing 1e9 --cutoff 20", 1, "every joint is slower than standing"),

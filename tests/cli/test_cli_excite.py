@@ -1,7 +1,5 @@
 """``kinetree excite`` and ``kinetree export``: what they write, draw and say."""
 
-from __future__ import annotations
-
 import json
 from functools import partial
 from pathlib import Path

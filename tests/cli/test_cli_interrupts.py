@@ -1,7 +1,5 @@
 """Ctrl-C at any moment: one line, exit code 130, and nothing half written."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,9 +1,6 @@
 """``--json``: the keys that programs read, of each command."""
 
-from __future__ import annotations
-
 import json
-from typing import Any
 
 import numpy as np
 import pytest
@@ -53,7 +50,7 @@ KEYS = {
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Any:
+def folder(tmp_path_factory):
     """Return a folder with two logs of a ur5, and its file with inertias that no body has."""
     folder, robot = tmp_path_factory.mktemp("json"), kt.load("ur5")
     for seed in (0, 1):
@@ -65,7 +62,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Any:
     return folder
 
 
-def keys(value: Any) -> dict[str, set[str]]:
+def keys(value):
     """Return the keys of a value or of a list of these, and of lists in it by their names."""
     every = value if isinstance(value, list) else [value]
     found = {"": {key for each in every for key in each}}
@@ -76,14 +73,14 @@ def keys(value: Any) -> dict[str, set[str]]:
 
 
 @pytest.mark.parametrize("call", KEYS)
-def test_the_keys_are(call: str, folder: Any, capsys: pytest.CaptureFixture[str], monkeypatch: Any) -> None:
+def test_the_keys_are(call, folder, capsys, monkeypatch):
     monkeypatch.chdir(folder)
     monkeypatch.setenv("KINETREE_CACHE_DIR", str(folder / "cache"))
     assert main([*call.split(), "--json"]) == 0
     assert keys(json.loads(capsys.readouterr().out)) == {name: {*text.split()} for name, text in KEYS[call].items()}
 
 
-def test_each_command_is_there() -> None:
+def test_each_command_is_there():
     assert {call.split()[0] for call in KEYS} == {*COMMANDS}
 
 
@@ -92,7 +89,7 @@ WARNED += [(call, "-o -") for call in KEYS if call.startswith(("inverse-dynamics
 
 
 @pytest.mark.parametrize(("call", "form"), WARNED)
-def test_warnings_of_the_file_are_passed_on(call: str, form: str, folder: Any, capsys: Any, monkeypatch: Any) -> None:
+def test_warnings_of_the_file_are_passed_on(call, form, folder, capsys, monkeypatch):
     monkeypatch.chdir(folder)
     assert main([*call.replace("ur5", "flat.urdf").split(), *form.split()]) == 0
     out, err = capsys.readouterr()

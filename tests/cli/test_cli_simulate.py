@@ -1,7 +1,5 @@
 """``kinetree simulate``: what it computes, writes, draws and says."""
 
-from __future__ import annotations
-
 import json
 import re
 from argparse import Namespace

@@ -1,7 +1,5 @@
 """Answers to the exercises of chapter 1, and for each one that is wrong."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Answers to the exercises of chapter 5, and for each one that is wrong."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from helpers.chapters import chapter

@@ -1,12 +1,12 @@
 """Calls of public functions, and the same with one argument that is odd: a batch, NaN, a wrong name."""
 
-from __future__ import annotations
-
 import math
 import re
+import tempfile
 import warnings
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
 
 import numpy as np
 
@@ -14,14 +14,12 @@ import kinetree as kt
 from helpers.mechanisms import four_bar
 from helpers.shown import summary
 from kinetree.conventions.joint_state import State
-from kinetree.identification import PayloadTracker, diagnose, prepare
+from kinetree.identification import PayloadTracker, Samples, diagnose, holding, prepare, read_log
 from kinetree.inverse_kinematics import FrameTarget, LookAt
 from kinetree.motions import minimum_time, quintic, trapezoid
 
-Arguments = dict[str, Any]
 
-
-def calls(robot: kt.Robot, log: Any) -> dict[str, tuple[Callable[..., object], Arguments]]:
+def calls(robot, log):
     """Return functions, and arguments with which each can be called, of an arm with three joints and its log."""
     names, n = robot.joint_names, robot.nv
     q, v, pose = np.array([0.1, 0.2, 0.3]), np.array([0.3, -0.2, 0.1]), np.eye(4) + 0.1 * np.eye(4, k=3)
@@ -30,6 +28,12 @@ def calls(robot: kt.Robot, log: Any) -> dict[str, tuple[Callable[..., object], A
     way = {"t": t, "q": np.outer(t, q), "v": np.ones((5, 1)) * q}
     motion = kt.Trajectory(robot, **way)
     fit = robot.identify(log, ["damping"])
+    hold = robot.compile(lambda q, v, gain, push: push - gain * v, shapes={"gain": (), "push": ()}, name="hold")
+    passes = robot.compile(lambda q: q[0] - 0.1005, name="passes")
+    slot = kt.Mechanism(robot, [kt.ContactSlot("hit", "b2")])
+    happened = {"event_times": [0.1], "event_names": ["low"], "event_robots": np.zeros((1, 0)), "event_q": [q]}
+    happened |= {"event_v": [v], "count_names": ["low", "high"], "counts": np.zeros(2), "stopped_at": 0.75}
+    happened |= {"input_names": ["load"], "input_kinds": ["payload"], "input_frames": ["b1"]}
     limits = {"lower": -0.7, "upper": [0.5, 0.6, 0.7], "velocity": {names[0]: 2.0}, "effort": 50.0}
     physics = {"armature": 0.1, "damping": [0.1, 0.2, 0.3], "friction": {names[0]: 0.5}, "stiffness": 2.0}
     physics |= {"rest_position": [0.1, 0.2, 0.3], "rotor_inertia": 1e-3, "gear_ratio": [50.0, -20.0, 10.0]}
@@ -58,7 +62,18 @@ def calls(robot: kt.Robot, log: Any) -> dict[str, tuple[Callable[..., object], A
         ),
         "mobility": (lambda **x: freedom(mech.mobility(**x)), {"q": closed, "active": [1.0], "tolerance": 1e-6}),
         "complete_positions": (mech.complete_positions, {"q": closed[None]}),
-        "Trajectory": (lambda **x: kt.Trajectory(robot, **x), {**way, "tau": way["v"], "stopped_at": 0.75}),
+        "Trajectory": (
+            lambda **x: kt.Trajectory(robot, **x),
+            {**way, "tau": way["v"], "stopped_at": 0.75, "reasons": "hit", "counts": {"steps": 4}},
+        ),
+        "load of an archive": (
+            partial(in_an_archive, lambda path: kt.Trajectory.load(path, robot)),
+            {**way, **happened, "inputs": np.ones((1, 10)), "q_names": names},
+        ),
+        "read_log": (
+            partial(in_an_archive, lambda path: read_log(path, robot).q),
+            {**way, "tau": way["v"], "q_names": names, "note": "by hand"},
+        ),
         "at": (motion.at, {"t": [0.1, 0.3]}),
         "quintic": (lambda **x: quintic(robot, **x)([0.1, 0.2]), {"q0": q, "q1": v, "duration": 2.0}),
         "trapezoid": (
@@ -124,13 +139,67 @@ def calls(robot: kt.Robot, log: Any) -> dict[str, tuple[Callable[..., object], A
         ),
         "identify": (
             lambda **x: robot.identify(log, check=False, **x).values,
-            {"terms": ["damping"], "known": {"damping of j0": 0.4}, "motor_constants": [names[0]], "tolerance": 1e-6},
+            {
+                "terms": ["damping"],
+                "known": {"damping of j0": 0.4},
+                "motor_constants": [names[0]],
+                "tolerance": 1e-6,
+                "by": kt.LeastSquares(),
+                "bodies": kt.Bodies(),
+                "filter": None,
+            },
         ),
+        "Samples": (
+            lambda **x: robot.identify(Samples(**x), ["damping"], check=False).count,
+            {"q": log.q, "v": log.v, "a": log.a, "tau": log.tau, "f_ext": np.zeros((len(log.q), robot.nb, 6))},
+        ),
+        "Bodies": (
+            lambda **x: robot.identify(log, ["damping"], bodies=kt.Bodies(**x), check=False).robot.mass,
+            {"spread": 0.5, "bounds": {"b2": np.array([[-1.0, -1.0, -1.0], [1.0, 1.0, 0.5]])}},
+        ),
+        "stribeck_speed": (
+            lambda **x: robot.identify(log, ["stribeck"], check=False, **x).values,
+            {"stribeck_speed": [0.1, 0.2, 0.3]},
+        ),
+        "holding": (
+            lambda **x: holding(robot, log, **x).load,
+            {"frame": "b2", "inertia": robot.model.bodies[0].inertia},
+        ),
+        "identify_payload": (lambda **x: robot.identify_payload(log, **x).inertia.m, {"frame": "b2"}),
         "validate": (lambda **x: fit.validate(log, **x).rms, {"consistent": True, "lags": 5}),
         "predict": (fit.predict, {"q": q, "v": v, "a": v, "consistent": True}),
         "simulate": (
             lambda **x: robot.simulate(steps=4, **x),
-            {"q": q, "v": v, "dt": 0.001, "joints": "all", "record": ["q", "v", "tau"]},
+            {
+                "q": q,
+                "v": v,
+                "dt": 0.001,
+                "joints": "all",
+                "record": ["q", "v", "tau"],
+                "integrator": "rk4",
+                "controller": hold,
+                "inputs": {"gain": 2.0, "push": 1.0},
+                "progress": None,
+            },
+        ),
+        "steps": (lambda **x: robot.simulate(q, v, **x), {"steps": 10, "duration": 0.01}),
+        "over time": (lambda **x: robot.simulate(q, v, **x), {"forces": np.ones((4, n))}),
+        "State": (lambda **x: robot.simulate(kt.State(**x), steps=4), {"t": 0.5, "q": q, "v": v}),
+        "Controller": (
+            lambda **x: robot.simulate(q, v, steps=4, controller=kt.Controller(**x)),
+            {"law": hold, "every": 2, "inputs": {"gain": 2.0}, "over_time": {"push": np.ones(4)}},
+        ),
+        "Event": (
+            lambda **x: [*robot.simulate(q, v, steps=4, events=[kt.Event(**x)]).counts.items()],
+            {"condition": passes, "direction": 1, "most": 2, "name": "passes", "stop": False},
+        ),
+        "integrator": (
+            lambda step, name, order: kt.integrator(name, order=order)(step).order,
+            {"name": "own", "order": 2, "step": lambda system, t, q, v, dt: (q, v)},
+        ),
+        "slots": (
+            lambda **x: slot.slots({"hit": (*x.values(),)}),
+            {"point": [0.1, 0.2, 0.3], "normal": [0.0, 0.0, 2.0], "gap": 0.1},
         ),
         "Forces": (
             lambda **x: robot.simulate(q, v, steps=4, forces=kt.Forces(**x)),
@@ -202,20 +271,31 @@ def calls(robot: kt.Robot, log: Any) -> dict[str, tuple[Callable[..., object], A
     }
 
 
-def freedom(found: Any) -> str:
+def in_an_archive(read, **arrays):
+    """Return what is read from an NPZ archive of these arrays, of whose place errors say nothing."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "motion.npz"
+        np.savez(path, **arrays)
+        try:
+            return read(path)
+        except kt.FormatError as error:
+            raise kt.FormatError(str(error).replace(folder, "")) from None
+
+
+def freedom(found):
     """Return what a mechanism's mobility is, without numbers that are rounding."""
     parts = (found.mobility, found.rank, found.redundant, found.dependent, found.independent, found.immobile)
     return " ".join(map(str, parts))
 
 
-def tracked(tracker: PayloadTracker) -> Any:
+def tracked(tracker):
     """Return what is held, by one sample."""
     n = tracker.robot.nv
     tracker.update(*np.full((4, n), 0.3))
     return tracker.values
 
 
-def odd(value: Any) -> Iterator[tuple[str, object]]:
+def odd(value):
     """Yield what may stand in the place of an argument by mistake, and what is at the edge of what is right."""
     yield from (("None", None), ("'x'", "x"), ("True", True), ("{}", {}))
     match value:
@@ -232,7 +312,7 @@ def odd(value: Any) -> Iterator[tuple[str, object]]:
             yield from ((f"{name!r}: {text}", value | {name: other}) for text, other in odd(x))
         case [str(first), *_]:
             yield from (("the first", [first]), ("bare", first), ("twice", [first, first]), ("()", ()), ("1", [1]))
-            yield "unknown", [*value, "nobody"]
+            yield from (("unknown", [*value, "nobody"]), ("other", [*value[:-1], "nobody"]))
         case list() | tuple() | np.ndarray() if np.size(value):
             x = np.array(value, dtype=float)
             yield from (
@@ -254,7 +334,7 @@ class Text(str):
     __repr__ = str.__str__
 
 
-def outcome(function: Callable[..., object], given: Arguments, usual: str = "") -> Text:
+def outcome(function, given, usual=""):
     """Return what a call returns, unless that is as usual, and the warnings of ours that it gives."""
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
@@ -263,7 +343,7 @@ def outcome(function: Callable[..., object], given: Arguments, usual: str = "") 
     return Text(" ; ".join(x for x in parts if x not in usual.split(" ; ")) or "as usual")
 
 
-def told(result: object) -> str:
+def told(result):
     """Return what a result is, in numbers with six digits."""
     if isinstance(result, kt.Mechanism):
         return " ; ".join([told(result.tree), *map(repr, result.constraints), " ".join(result.actuated)])

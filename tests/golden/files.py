@@ -1,8 +1,5 @@
 """Files of robots, and the same with one element or value that is odd."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -47,7 +44,7 @@ URDF = """<robot name="arm">
 ODD = ("", "x", "nan", "-0.5", "7", "0 0 1 1", "shoulder")
 
 
-def odd_files(text: str) -> Iterator[tuple[str, str, str, str]]:
+def odd_files(text):
     """Yield copies of a file in which one thing is odd: of which element, what, what stands there, and the text."""
     root = ElementTree.fromstring(text)
     names = {root: root.tag}

@@ -10,8 +10,6 @@ programs are tested, and of the code one of three kinds for each, which the seed
 KINETREE_TEST_ALL=1; regenerate.py tests all too.
 """
 
-from __future__ import annotations
-
 import pytest
 
 from helpers import golden

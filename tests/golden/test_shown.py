@@ -4,55 +4,60 @@ Where a change is intended, write the files anew with ``python tests/golden/rege
 difference.
 """
 
-from __future__ import annotations
-
 import argparse
 import inspect
+import io
 import math
 import re
-from collections.abc import Callable, Iterator
+import warnings
 from contextlib import suppress
 from dataclasses import fields
 from enum import Enum, EnumMeta
 from fractions import Fraction
 from functools import partial
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from files import SDF, URDF, odd_files
+from headers import headers, understood
 from matplotlib.figure import Figure
+from rich.console import Console
 
 import kinetree as kt
 from calls import calls as calls_of
 from calls import odd, outcome
 from helpers.mechanisms import four_bar
 from helpers.shown import FOLDER, differences, figure_lines, stored, summary
+from helpers.trees import toy
 from kinetree.algorithms.registry import ALGORITHMS
+from kinetree.aliases import KEYWORDS
 from kinetree.cli import main
 from kinetree.cli.arguments import COMMANDS
+from kinetree.cli.commands import info
 from kinetree.cli.program import make_parser
 from kinetree.constraints.pages import MECHANISM_ALGORITHMS
 from kinetree.formats import read_graph
 from kinetree.identification import Generalised, Samples, cross_validate, prepare
+from kinetree.identification.report import joints
 from kinetree.joints import Continuous, FreeFlyer, Planar, Prismatic, Revolute, Spherical
-from kinetree.tables import number
+from kinetree.robot.table import joint_table, massless, missing_limits
+from kinetree.tables import Cells, number
 
-CASES: dict[str, Callable[[Path], Iterator[str]]] = {}
+CASES = {}
 
 
-def case(made: Callable[[Path], Iterator[str]]) -> Callable[[Path], Iterator[str]]:
+def case(made):
     CASES[made.__name__] = made
     return made
 
 
-def body(k: int) -> kt.Inertia:
+def body(k):
     return kt.Inertia.from_com(1.0 + k, [0.1, 0.05 * k, -0.5], np.diag([0.3, 0.2, 0.1 + 0.01 * k]).tolist())
 
 
-def tree(*joints: Any, branch: bool = False, name: str = "tree", limits: Any = None) -> kt.Robot:
+def tree(*joints, branch=False, name="tree", limits=None):
     builder = kt.ModelBuilder(name)
     builder.add_link("base")
     for k, joint in enumerate(joints):
@@ -65,14 +70,14 @@ def tree(*joints: Any, branch: bool = False, name: str = "tree", limits: Any = N
     return kt.Robot(builder.build())
 
 
-def arm() -> kt.Robot:
+def arm():
     """Return an arm of which one joint has no limit of its force."""
     limits = [kt.JointLimits(-1, 2, 3, 90), kt.JointLimits(-2, 1.5, 2, np.inf), kt.JointLimits(-0.5, 1, 1, 60)]
     robot = tree(Revolute((0, 1, 0)), Revolute((1, 0, 0)), Prismatic((0, 0, 1)), name="arm", limits=limits)
     return robot.with_joint_physics(damping=[0.5, 1.0, 0.2], friction=[2.0, 1.0, 0.5]).with_friction(smoothing=0.05)
 
 
-def waves(robot: kt.Robot, n: int = 60, lead: tuple[int, ...] = (), **kept: Any) -> kt.Trajectory:
+def waves(robot, n=60, lead=(), **kept):
     """Return a motion in closed form, the robots of a batch one after the other."""
     t = np.linspace(0.5, 2.0, n)
     size = np.linspace(0.4, 1.0, robot.nv) * (1.0 + np.arange(np.prod(lead, dtype=int)).reshape(*lead, 1, 1))
@@ -81,7 +86,7 @@ def waves(robot: kt.Robot, n: int = 60, lead: tuple[int, ...] = (), **kept: Any)
     return kt.Trajectory(robot, t, q, v, **{"tau": 2.0 * v**2, **kept})
 
 
-def samples(robot: kt.Robot, phase: float = 0.0) -> Samples:
+def samples(robot, phase=0.0):
     """Return waves of three speeds, and forces with a residual that no model explains."""
     t, w = 0.01 * np.arange(500.0)[:, None], 2.0 + np.arange(robot.nv)
     q, v, a = (0.5 * w**n * np.sin(w * t + phase + n * np.pi / 2) for n in range(3))
@@ -89,9 +94,9 @@ def samples(robot: kt.Robot, phase: float = 0.0) -> Samples:
     return Samples(q, v, a, robot.inverse_dynamics(q, v, a) + rest, t=t[:, 0])
 
 
-def saved(write: Callable[[], object]) -> Iterator[str]:
+def saved(write):
     """Yield what the figures show that are written to files, at last, and how they are written."""
-    seen: dict[Figure, dict[str, Any]] = {}
+    seen = {}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Figure, "savefig", saver(seen, Figure.savefig))
         write()
@@ -100,7 +105,7 @@ def saved(write: Callable[[], object]) -> Iterator[str]:
         yield f"written with {options}"
 
 
-def saver(seen: dict[Figure, dict[str, Any]], save: Callable[..., None]) -> Callable[..., None]:
+def saver(seen, save):
     def savefig(figure: Figure, *arguments: Any, **options: Any) -> None:
         seen[figure] = options
         save(figure, *arguments, **options)
@@ -109,7 +114,7 @@ def saver(seen: dict[Figure, dict[str, Any]], save: Callable[..., None]) -> Call
 
 
 @case
-def pictures_of_motions(folder: Path) -> Iterator[str]:
+def pictures_of_motions(folder):
     turning, moving = tree(Revolute((0, 1, 0)), Revolute((0, 1, 0))), tree(FreeFlyer(), Planar())
     yield from figure_lines(waves(turning, stopped_at=1.5).plot())
     yield from figure_lines(waves(arm(), lead=(3,)).plot(frames=["b1"]))
@@ -128,7 +133,7 @@ def pictures_of_motions(folder: Path) -> Iterator[str]:
 
 
 @case
-def pictures_of_identification(folder: Path) -> Iterator[str]:
+def pictures_of_identification(folder):
     fit = arm().identify(samples(arm()), ["damping"])
     two = [samples(arm(), 0.3), samples(arm(), 0.7)]
     yield from saved(lambda: fit.report(folder / "fit.html", training=samples(arm()), validation=two))
@@ -136,7 +141,7 @@ def pictures_of_identification(folder: Path) -> Iterator[str]:
 
 
 @case
-def picture_of_an_excitation(folder: Path) -> Iterator[str]:
+def picture_of_an_excitation(folder):
     plan = arm().excite(
         ["damping", "friction"],
         series=kt.Series(period=4.0, harmonics=2),
@@ -148,7 +153,7 @@ def picture_of_an_excitation(folder: Path) -> Iterator[str]:
 
 
 @case
-def pictures_of_the_shell(folder: Path) -> Iterator[str]:
+def pictures_of_the_shell(folder):
     robot, motion = folder / "arm.urdf", folder / "motion.npz"
     waves(arm(), 40).save(motion)
     for effort in (1e4, 60.0, 10.0):
@@ -158,7 +163,7 @@ def pictures_of_the_shell(folder: Path) -> Iterator[str]:
 
 
 @case
-def texts(folder: Path) -> Iterator[str]:
+def texts(folder):
     odd = tree(FreeFlyer(), Prismatic((0, 3, 4)), Continuous((-1, 0, 0)), Spherical(), branch=True, name="[b]:smile:")
     odd = odd.with_joint_physics(stiffness={"j1": 3.0}, rest_position={"j1": 0.25}).with_frame(
         "[i]tip:cat:", on="b1", placement=np.eye(4)
@@ -187,10 +192,45 @@ def texts(folder: Path) -> Iterator[str]:
 
 
 @case
-def numbers_of_identification(folder: Path) -> Iterator[str]:
+def terminals(folder):
+    """Yield tables as terminals of some widths show them, and what is said of joints and bodies."""
+    solid = kt.Inertia.from_com(2.0, [0, 0, 0], np.eye(3))
+    rotor = kt.Inertia.from_com(0.0, [0, 0, 0], np.diag([1.0, 2.0, 3.0]))  # its mass is counted elsewhere
+    whole, half, none = ({"limits": kt.JointLimits(-1, 1, *x)} for x in ((2, 3), (2, 0), (0, 0)))
+    slide, roll = ("slide rail slider", Prismatic((-1, 0, 0)), whole), ("roll slider wheel", Continuous((0, 3, 4)))
+    grip, z = ("grip slider hand", Revolute((0, 1, 0)), whole), Revolute((0, 0, 1))
+    empty = {"rail": kt.Inertia.zero(), "hand": kt.Inertia.zero(), "slider": solid}
+    cart = toy(slide, roll, grip, links=empty, name="cart")
+    pair = toy(("j1 base one", z, none), ("j2 one two", z, half), name="pair")
+    yield " ".join(map(number, (math.inf, math.nan, 0.0, 87.0, 1e-9, 1.7e9)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield from (*massless(cart), *massless(kt.Robot(cart).attach(rotor, "hand").model))
+    yield from (*missing_limits(cart), *missing_limits(pair))
+    fit = arm().identify(samples(arm()), ["damping"])
+    found = fit.validate(samples(arm(), 0.3))
+    for width in (30, 40, 60, 66, 72, 120):
+        shown = Console(width=width, file=io.StringIO())
+        for model in (cart, pair, *([kt.load("g1").model] if width in (30, 60, 72) else [])):
+            shown.print(joint_table(model, width))
+        shown.print(WIDE.for_terminal(width))
+        shown.print(joints(fit, found, found).for_terminal(width), fit.table().for_terminal(width))
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(info, "console", lambda shown=shown: shown)
+            info.list_embedded(argparse.Namespace(json=False))
+        lines = [line.rstrip() for line in shown.file.getvalue().splitlines()]
+        assert max(map(len, lines)) <= width
+        yield from (f"in {width} columns", *lines)
+
+
+WIDE = Cells({"name": "left", "wide": "left", "slim": "right"}, [("n" * 20, "w" * 20, "s" * 4)], ["slim", "wide"])
+
+
+@case
+def numbers_of_identification(folder):
     """Yield what estimators make of a log, and what filters make of one with noise, outliers and gaps."""
     robot, log, other, terms = arm(), samples(arm()), samples(arm(), 1.0), ["damping", "friction"]
-    ways: dict[str, dict[str, Any]] = {
+    ways = {
         "joints": {},
         "plain": {"by": kt.LeastSquares(weights=None, correlated=False)},
         "generalised": {"by": Generalised()},
@@ -219,7 +259,7 @@ def numbers_of_identification(folder: Path) -> Iterator[str]:
 
 
 @case
-def numbers_of_simulations(folder: Path) -> Iterator[str]:
+def numbers_of_simulations(folder):
     """Yield where motions end, and what happened on the way."""
     robot, (mech, q) = arm(), four_bar()
     ball = kt.Mechanism(tree(FreeFlyer(), Revolute((0, 1, 0))), [kt.Contact("b0", radius=0.2, restitution=0.4)])
@@ -270,9 +310,9 @@ GIVEN = (
 
 
 @case
-def options_of_the_shell(folder: Path) -> Iterator[str]:
+def options_of_the_shell(folder):
     """Yield each option with its default, and what it makes of some texts; those that make the same are together."""
-    readers: dict[str, list[str]] = {}
+    readers = {}
     for name in COMMANDS:
         for action in make_parser(name)._actions[1:]:
             option = f"{name} {'/'.join(action.option_strings) or action.dest}"
@@ -289,7 +329,7 @@ NUMBERS = {
     **{repr(x): x for x in (True, -1, 0, 1, 7, 0.5, 1.5, math.nan, math.inf, "x", None, [1.0, 2.0])},
     **{"float32": np.float32(0.5), "1/2": Fraction(1, 2), "int64": np.int64(7)},
 }
-NEEDED: dict[str, dict[str, Any]] = {
+NEEDED = {
     "Contact": {"frame": "a"},
     "ContactSlot": {"name": "s", "frame": "a"},
     "FrameTarget": {"pose": np.eye(4).tolist()},
@@ -314,7 +354,7 @@ VALUES = [
 
 
 @case
-def values(folder: Path) -> Iterator[str]:
+def values(folder):
     """Yield what the fields of public values are by default, and what is made of numbers and others in their place."""
     for name in VALUES:
         kind: Any
@@ -327,7 +367,7 @@ def values(folder: Path) -> Iterator[str]:
 
 
 @case
-def signatures(folder: Path) -> Iterator[str]:
+def signatures(folder):
     """Yield the arguments of public functions and methods of which some may be left out, and what they are then."""
     classes = [x for x in PUBLIC.values() if isinstance(x, type) and not issubclass(x, Enum)]
     methods = [getattr(kind, name) for kind in classes for name in dir(kind) if not name.startswith("_")]
@@ -342,7 +382,30 @@ def signatures(folder: Path) -> Iterator[str]:
 
 
 @case
-def calls(folder: Path) -> Iterator[str]:
+def keywords(folder):
+    """Yield what is said of arguments that have this name in another library, or are a part of a value here."""
+    robot, mech = arm(), four_bar().mech
+    twice, thrice = ([0.0] * 3,) * 2, ([0.0] * 3,) * 3
+    names = sorted({*KEYWORDS, *(x.name for value in VALUES for x in fields(PUBLIC[value])), "nobody"})
+    for function, given in (
+        (robot.simulate, ([0.0] * 3,)),
+        (robot.simulation, ([0.0] * 3,)),
+        (robot.step, (*thrice, 0.1)),
+        (robot.inverse_kinematics, ([0.0] * 3, "b2")),
+        (robot.identify, (samples(robot),)),
+        (robot.excite, (["damping"],)),
+        (mech.contact_dynamics, thrice),
+        (mech.impulse, twice),
+        (kt.load, ("ur5",)),
+        (kt.Contact, ("a",)),
+    ):
+        known = inspect.signature(function).parameters
+        tried = {name: (partial(function, *given, **{name: 1.0}), name) for name in names if name not in known}
+        yield f"{getattr(function, '__qualname__', function.__name__)}:\n{made(tried)}"
+
+
+@case
+def calls(folder):
     """Yield what functions return, and what they make of one argument after the other that is odd."""
     for name, (function, given) in calls_of(arm(), samples(arm())).items():
         yield f"{name}: {(usual := outcome(function, given))}"
@@ -352,13 +415,13 @@ def calls(folder: Path) -> Iterator[str]:
 
 
 @case
-def files(folder: Path) -> Iterator[str]:
+def files(folder):
     """Yield what files say, and what they say with one thing after the other that is odd."""
     yield re.sub(r"[(),=]", " ", repr(read_graph(URDF, "follow", False, None)[0]))
     for kind, text in (("URDF", URDF), ("SDF", SDF.read_text())):
         yield f"{kind}: {(usual := outcome(kt.load, {'source': text}))}"
         lenient = partial(kt.load, lenient=True)
-        elements: dict[str, dict[str, tuple[Callable[[], object], object]]] = {}
+        elements = {}
         for name, what, value, other in odd_files(text):
             elements.setdefault(name, {})[what] = partial(outcome, kt.load, {"source": other}, usual), value
             elements[name][f"({what})"] = partial(outcome, lenient, {"source": other}, usual), value
@@ -367,7 +430,15 @@ def files(folder: Path) -> Iterator[str]:
 
 
 @case
-def tables(folder: Path) -> Iterator[str]:
+def columns(folder):
+    """Yield what the columns of tables are by their headers, those together that are the same, and what is refused."""
+    for name, kind, tried in headers():
+        read = {text: (partial(understood, header, name, kind), text) for text, header in tried.items()}
+        yield f"{name}, {kind}:\n{made(read)}"
+
+
+@case
+def tables(folder):
     """Yield of each function of robots and mechanisms what goes in, of what range, what is chosen, what comes out."""
     for table in (ALGORITHMS, MECHANISM_ALGORITHMS):
         for name, row in table.items():
@@ -375,13 +446,13 @@ def tables(folder: Path) -> Iterator[str]:
             yield re.sub(r" at 0x\w+", "", "\n  ".join([name, *parts]))
 
 
-def kept(kind: Any, field: str, needed: dict[str, Any], value: object) -> object:
+def kept(kind, field, needed, value):
     return getattr(kind(**{**needed, field: value}), field)
 
 
-def made(calls: dict[str, tuple[Callable[[], object], object]]) -> str:
+def made(calls):
     """Return what is made of values, those together of which the same is said."""
-    results: dict[str, list[str]] = {}
+    results = {}
     for text, (call, given) in calls.items():
         try:
             result = "kept" if (value := call()) is given else repr(value)
@@ -394,12 +465,12 @@ def made(calls: dict[str, tuple[Callable[[], object], object]]) -> str:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_it_is_what_it_was(name: str, tmp_path: Path) -> None:
+def test_it_is_what_it_was(name, tmp_path):
     now = "\n".join(CASES[name](tmp_path)) + "\n"
     assert not differences(now, stored(name))
 
 
-def regenerate(folder: Path) -> None:
+def regenerate(folder):
     """Write the files anew."""
     FOLDER.mkdir(exist_ok=True)
     for name, lines in CASES.items():

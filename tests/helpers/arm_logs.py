@@ -1,8 +1,5 @@
 """Logs of arms as they come: real clocks, encoders, torque sensors, several motions, lost and doubled rows."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
@@ -13,7 +10,6 @@ from helpers.clocks import CLOCKS
 
 Array = np.ndarray
 States = tuple[Array, Array, Array]
-Extra = Callable[[Array, Array], Array]
 
 
 @dataclass(frozen=True)
@@ -41,7 +37,7 @@ class Conditions:
     duration: float = 20.0
 
 
-def true_robot(robot: kt.Robot, seed: int, load: float = 1.0) -> kt.Robot:
+def true_robot(robot, seed, load=1.0):
     """Return a robot that nobody described well: other masses, a tool (kg), rotors and friction."""
     rng = np.random.default_rng([seed, 1])
     size = np.clip(robot.effort_limits, 1.0, 200.0)
@@ -56,7 +52,7 @@ def true_robot(robot: kt.Robot, seed: int, load: float = 1.0) -> kt.Robot:
     return made.with_joint_physics(**physics).with_friction(smoothing=robot.model.friction.smoothing)
 
 
-def waves(robot: kt.Robot, t: Array, seed: int, still: tuple[int, ...] = (), slow: tuple[int, ...] = ()) -> States:
+def waves(robot, t, seed, still=(), slow=()):
     """Return a sum of five harmonics of one period, of 5 to 20 s, within the limits."""
     rng = np.random.default_rng([seed, 2])
     w = 2.0 * np.pi / rng.uniform(5.0, 20.0) * np.arange(1, 6)
@@ -71,9 +67,7 @@ def waves(robot: kt.Robot, t: Array, seed: int, still: tuple[int, ...] = (), slo
     return middle + x, v, a
 
 
-def points(
-    robot: kt.Robot, t: Array, seed: int, still: tuple[int, ...] = (), slow: tuple[int, ...] = (), moved: int = 99
-) -> States:
+def points(robot, t, seed, still=(), slow=(), moved=99):
     """Return moves from point to point, with ramps of speed for a quarter of each, and stops between them.
 
     So many joints are `moved` at once, the others stand.
@@ -97,9 +91,7 @@ def points(
     return q, v, a
 
 
-def recorded(
-    robot: kt.Robot, how: Conditions, seed: int, unmodelled: Extra | None = None
-) -> tuple[Array, Array, Array]:
+def recorded(robot, how, seed, unmodelled=None):
     """Return t, q and tau of this robot in a motion, as it is recorded.
 
     `unmodelled(q, v)`, if given, is what the joints do besides (n, nv).
@@ -131,7 +123,7 @@ def recorded(
     return t[kept], q[kept], tau[kept]
 
 
-def _lasting(shape: tuple[int, ...], x: float, rng: np.random.Generator) -> Array:
+def _lasting(shape, x, rng):
     """Return noise of size one whose correlation falls by exp(-x) a sample."""
     rho, out = np.exp(-x), rng.normal(size=shape)
     for k in range(1, len(out)):
@@ -139,18 +131,18 @@ def _lasting(shape: tuple[int, ...], x: float, rng: np.random.Generator) -> Arra
     return np.asarray(out)
 
 
-def _room(robot: kt.Robot) -> States:
+def _room(robot):
     low, high = np.maximum(robot.lower_limits, -2.0), np.minimum(robot.upper_limits, 2.0)
     return (low + high) / 2.0, 0.45 * (high - low), np.clip(robot.velocity_limits, 0.1, 3.2)
 
 
-def _sums(t: Array, w: Array, c: Array, phase: Array) -> States:
+def _sums(t, w, c, phase):
     angle = t[:, None, None] * w[:, None] + phase
     x, rate = c * np.sin(angle), w[:, None]
     return x.sum(axis=1), (c * rate * np.cos(angle)).sum(axis=1), (-(rate**2) * x).sum(axis=1)
 
 
-def _ramps(x: Array, r: float = 0.25) -> States:
+def _ramps(x, r=0.25):
     """Return how far a move is, its speed and acceleration, at parts x of its length."""
     a = 1.0 / (r * (1.0 - r))
     x = np.clip(x, 0.0, 1.0)

@@ -3,8 +3,6 @@
 clang comes with the package ziglang, so it is always there; gcc is used where it is installed.
 """
 
-from __future__ import annotations
-
 import ctypes
 import hashlib
 import os
@@ -12,19 +10,17 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from kinetree.backends.base import Backend, ObjectCode
 from kinetree.backends.c.routines import legal_operations
 from kinetree.backends.c.source import generate
-from kinetree.graph import Port, Program
 
 CLANG = (sys.executable, "-m", "ziglang", "cc")
-COMPILERS: dict[str, tuple[str, ...]] = {"clang": CLANG}
+COMPILERS = {"clang": CLANG}
 if shutil.which("gcc"):
     COMPILERS["gcc"] = ("gcc",)
 
@@ -72,7 +68,7 @@ void kt_batch(char **in, char **out, const int64_t *strides, int64_t n, void *sc
 """The entry points of the contract, around a generated function."""
 
 
-def compile_c(source: str, arguments: Sequence[str], output: Path, compiler: str = "clang") -> str:
+def compile_c(source, arguments, output, compiler="clang"):
     """Compile a text with these arguments, and return what the compiler says; it must succeed."""
     path = output.with_suffix(".c")
     path.write_text(source, encoding="utf-8")
@@ -82,7 +78,7 @@ def compile_c(source: str, arguments: Sequence[str], output: Path, compiler: str
     return done.stderr
 
 
-def wrapper(name: str, inputs: Sequence[Port], outputs: Sequence[Port], item: int) -> str:
+def wrapper(name, inputs, outputs, item):
     ports, rows = (*inputs, *outputs), range(len(inputs) + len(outputs))
     single = [f"in[{k}]" for k in range(len(inputs))] + [f"out[{k}]" for k in range(len(outputs))]
     return WRAPPER.format(
@@ -99,13 +95,13 @@ def wrapper(name: str, inputs: Sequence[Port], outputs: Sequence[Port], item: in
 class Library:
     """A shared library in memory."""
 
-    def __init__(self, code: bytes) -> None:
+    def __init__(self, code):
         with tempfile.NamedTemporaryFile(suffix=".so", delete=False) as file:
             file.write(code)
         self._library = ctypes.CDLL(file.name)
         Path(file.name).unlink()
 
-    def address(self, symbol: str) -> int | None:
+    def address(self, symbol):
         """Return the address of an entry point, None where there is no such one."""
         entry = getattr(self._library, symbol, None)
         return None if entry is None else ctypes.cast(entry, P).value
@@ -116,30 +112,30 @@ class CBackend(Backend):
 
     name: ClassVar[str] = "c"
 
-    def __init__(self, compiler: str = "clang", flags: Sequence[str] = NATIVE, region_operations: int = 1000) -> None:
+    def __init__(self, compiler="clang", flags=NATIVE, region_operations=1000):
         self._compiler, self._flags, self._region_operations = compiler, flags, region_operations
 
     @property
-    def target(self) -> str:
+    def target(self):
         return repr((os.getpid(), self._compiler, self._flags, self._region_operations))
 
     @property
-    def legal(self) -> frozenset[str]:
+    def legal(self):
         return legal_operations()
 
-    def lanes(self, dtype: str) -> int:
+    def lanes(self, dtype):
         return 4
 
-    def compile_single(self, program: Program, dtype: str) -> ObjectCode:
+    def compile_single(self, program, dtype):
         return self._compiled(program, dtype, None)
 
-    def compile_batch(self, program: Program, dtype: str, lanes: int) -> ObjectCode:
+    def compile_batch(self, program, dtype, lanes):
         return self._compiled(program, dtype, None if lanes == 1 else lanes)
 
-    def load(self, code: ObjectCode) -> Library:
+    def load(self, code):
         return Library(code.objects[0])
 
-    def _compiled(self, program: Program, dtype: str, lanes: int | None) -> ObjectCode:
+    def _compiled(self, program, dtype, lanes):
         made = generate(program, "f", dtype, lanes=lanes, region_operations=self._region_operations)
         text = made.source + wrapper("f", program.inputs, program.outputs, np.dtype(dtype).itemsize)
         flags = [*self._flags, "-std=c99", "-shared", "-fPIC"]
@@ -150,9 +146,7 @@ class CBackend(Backend):
         return ObjectCode((code,), 0, ("kt_single", "kt_batch"), ())
 
 
-def run_c(
-    backend: CBackend, program: Program, inputs: Sequence[Any], lanes: int | None = None, dtype: str = "float64"
-) -> list[np.ndarray[Any, Any]]:
+def run_c(backend, program, inputs, lanes=None, dtype="float64"):
     """Return the outputs for one state, or with lanes for many, which are the first axis of all inputs."""
     arrays = [np.ascontiguousarray(x, dtype=dtype) for x in inputs]
     lead = () if lanes is None else (len(arrays[0]),)

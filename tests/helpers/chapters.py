@@ -1,7 +1,5 @@
 """The chapters of the course as modules: their code cells, run in order."""
 
-from __future__ import annotations
-
 import functools
 import re
 from pathlib import Path
@@ -14,7 +12,7 @@ CELL = re.compile(r"^```\{code-cell\}\n(?::tags: \[hide-(?:input|output)\]\n)?([
 
 
 @functools.cache
-def chapter(name: str) -> ModuleType:
+def chapter(name):
     """Run the code of a chapter, as its notebook does, and return what it defines; lines count as in the file."""
     import matplotlib.pyplot as plt
 

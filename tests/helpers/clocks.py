@@ -1,7 +1,5 @@
 """Stamps as loggers of real arms make them: steps with measured quantiles, and as much alike their neighbours."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,7 +25,7 @@ class Clock:
     grain: float
     update: float
 
-    def steps(self, count: int, seed: int) -> Array:
+    def steps(self, count, seed):
         """Return steps (s) with these quantiles, arranged so that their autocorrelation is the measured one.
 
         The order is found by turns: a spectrum is imposed, whose logarithm is a sum of cosines, and the values are put
@@ -42,12 +40,12 @@ class Clock:
             shape += self.correlation - autocorrelation(x)
         return np.asarray(1e-3 * (x + self.mean))
 
-    def stamps(self, count: int, seed: int) -> Array:
+    def stamps(self, count, seed):
         """Return times (s) with these steps, from zero."""
         t = np.concatenate([[0.0], np.cumsum(self.steps(count - 1, seed))])
         return np.asarray(np.round(t / (1e-3 * self.unit)) * (1e-3 * self.unit))
 
-    def _values(self, count: int) -> Array:
+    def _values(self, count):
         """Return sorted steps with these quantiles and, as nearly as these and the grain allow, this mean."""
         u = (np.arange(count) + 0.5) / count
         k = np.clip(np.searchsorted(AT, u, side="right") - 1, 0, len(AT) - 2)
@@ -60,7 +58,7 @@ class Clock:
         return np.asarray(x)
 
 
-def autocorrelation(x: Array) -> Array:
+def autocorrelation(x):
     """Return the autocorrelations at the lags that were measured."""
     x = x - x.mean()
     return np.array([x[k:] @ x[:-k] for k in LAGS]) / (x @ x)

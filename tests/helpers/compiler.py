@@ -3,18 +3,14 @@
 From an algorithm of the table to its programs and their LLVM IR, and what makes small batches go to several threads.
 """
 
-from __future__ import annotations
-
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from typing import Any, NamedTuple
-
-import pytest
 
 from helpers.verify import InvalidProgramError as InvalidProgramError
 from helpers.verify import verify as verify
 from kinetree.algorithms import ALGORITHMS as ALGORITHMS
-from kinetree.algorithms import Algorithm
+from kinetree.algorithms import Algorithm as Algorithm
 from kinetree.algorithms import shape_of as shape_of
 from kinetree.algorithms.registry import Joints, OneFrame
 from kinetree.algorithms.table import table_of as table_of
@@ -22,10 +18,8 @@ from kinetree.backends.llvm import Target
 from kinetree.backends.llvm.module import batch_ir, legal_operations, single_ir
 from kinetree.functions.of_robot import robot_function as robot_function
 from kinetree.functions.of_robot import robot_spec
-from kinetree.graph import Program
 from kinetree.graph.array_operations import ArrayOperation
 from kinetree.graph.graph import digest as digest
-from kinetree.model import Model
 from kinetree.passes import PASSES
 from kinetree.passes import optimize as optimize
 from kinetree.runtime import batch, threads
@@ -47,12 +41,12 @@ class Use(NamedTuple):
     options: dict[str, Any]
 
     @property
-    def name(self) -> str:
+    def name(self):
         """What tells it from the other ways to call the same algorithm of the same model."""
         return ", ".join([*self.optional, *(f"{k}={v}" for k, v in self.options.items())])
 
 
-def uses(algorithm: Algorithm, frames: Sequence[str], joint: str) -> list[Use]:
+def uses(algorithm, frames, joint):
     """Return ways to call an algorithm in which all that can be chosen is chosen: first the defaults, the rest after.
 
     Every choice of every option is there once, though not with every choice of the others; every optional input is
@@ -66,9 +60,9 @@ def uses(algorithm: Algorithm, frames: Sequence[str], joint: str) -> list[Use]:
     return [Use((), _options(algorithm, 0, frames, joint)), *others]
 
 
-def _options(algorithm: Algorithm, k: int, frames: Sequence[str], joint: str) -> dict[str, Any]:
+def _options(algorithm, k, frames, joint):
     """Return the k-th choice of every option, beginning again where there are no more; defaults are left out."""
-    options: dict[str, Any] = {}
+    options = {}
     free = iter(frames)
     for name, option in algorithm.options.items():
         if isinstance(option, OneFrame):
@@ -83,13 +77,13 @@ def _options(algorithm: Algorithm, k: int, frames: Sequence[str], joint: str) ->
     return options
 
 
-def trace(model: Model, algorithm: Algorithm, use: Use = Use((), {})) -> Program:  # noqa: B008
+def trace(model, algorithm, use=Use((), {})):  # noqa: B008
     """Return the program of an algorithm for a model as it is traced."""
     spec = robot_spec(model, algorithm)
     return spec.trace(Variant(use.optional, spec.chosen(use.options), "float64"))
 
 
-def stages(program: Program) -> Iterator[tuple[str, Program]]:
+def stages(program):
     """Yield the program and what becomes of it, pass by pass, with the name of each."""
     yield "trace", program
     for one_pass in PASSES:
@@ -97,17 +91,17 @@ def stages(program: Program) -> Iterator[tuple[str, Program]]:
         yield one_pass.__name__, program
 
 
-def single_text(program: Program, dtype: str) -> str:
+def single_text(program, dtype):
     """Return the LLVM IR of the kernel for one state."""
     return single_ir(program, dtype, FIXED)[0]
 
 
-def batch_text(program: Program, dtype: str, lanes: int) -> str:
+def batch_text(program, dtype, lanes):
     """Return the LLVM IR of the kernel for many states."""
     return batch_ir(program, dtype, FIXED, lanes)[0]
 
 
-def share_small_batches(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+def share_small_batches(monkeypatch):
     """Let every batch of two chunks and more be shared by two threads, whatever time it takes.
 
     No thread goes on with its first chunk before the other one has one too, so both have a part of every batch.
@@ -120,13 +114,13 @@ def share_small_batches(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     for name in ("SHARED_SECONDS", "SMALLEST_SECONDS", "CHUNK_SECONDS"):
         assert hasattr(batch, name)
         monkeypatch.setattr(batch, name, 0.0)
-    taken_part: list[int] = []
+    taken_part = []
 
     class Together(threads.Job):
-        def __init__(self, run: Callable[[], Callable[[int, int], None]], n: int, **kwargs: Any) -> None:
+        def __init__(self, run, n, **kwargs):
             self._shared = kwargs.get("part", 1) > 1  # others are for one thread
             meeting = threading.Barrier(2 if self._shared else 1, timeout=30)
-            workers: set[int] = set()
+            workers = set()
 
             def meet() -> Callable[[int, int], None]:
                 chunk = run()
@@ -142,7 +136,7 @@ def share_small_batches(monkeypatch: pytest.MonkeyPatch) -> list[int]:
             super().__init__(meet, n, **kwargs)
             self._workers = workers
 
-        def finish(self) -> None:
+        def finish(self):
             super().finish()
             if self._shared:
                 taken_part.append(len(self._workers))
@@ -151,6 +145,6 @@ def share_small_batches(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return taken_part
 
 
-def names_of_operations() -> set[str]:
+def names_of_operations():
     """Return the names of kinetree's array operations, without those of tests."""
     return {o.name for o in ArrayOperation.__subclasses__() if o.__module__.startswith("kinetree.")}

@@ -1,39 +1,34 @@
 """Constraints on random trees, made to hold at a given configuration, and the null-space method as an oracle."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from helpers.exact_trees import exact_tree
-from helpers.trees import Array, columns, random_placement, stacked
+from helpers.trees import columns, random_placement, stacked
 from kinetree.algorithms import bias_forces, crba
 from kinetree.algorithms.kinematics.frames import frame_placement
 from kinetree.constraints.builder import constrained
 from kinetree.constraints.inputs import ContactInputs
-from kinetree.constraints.model import ConstrainedModel
 from kinetree.constraints.types import Constraint, Contact, Gear, Loop, Rod, Weld, Wheel
 from kinetree.contacts.solve import SOLVERS
-from kinetree.joints import Cylindrical, Fixed, FreeFlyer, Joint, Planar, Prismatic, Revolute, Spherical
+from kinetree.joints import Cylindrical, Fixed, FreeFlyer, Planar, Prismatic, Revolute, Spherical
 from kinetree.model import WORLD, Frame, Model
 from kinetree.spatial import Transform
 
 
-def to(tolerance: float, method: str = "auto", **given: Any) -> ContactInputs:
+def to(tolerance, method="auto", **given):
     """Return what is given to constraints, with a solver that goes on to a tolerance."""
     return ContactInputs(solver=SOLVERS[method](tolerance=tolerance), **given)
 
 
-def each(contacts: ContactInputs, scalars: Callable[[Any], Any]) -> ContactInputs:
+def each(contacts, scalars):
     """Return what is given with its arrays as a page's scalars."""
     given = {name: scalars(x) for name, x in vars(contacts).items() if isinstance(x, np.ndarray)}
     return replace(contacts, **given)
 
 
-def several(function: Any, model: Model, *arrays: Array, contacts: ContactInputs | None = None, **options: Any) -> Any:
+def several(function, model, *arrays, contacts=None, **options):
     """Return the outputs of a page on a batch of states, all with the same contacts, as arrays."""
     lead = arrays[0].shape[:-1]
     if contacts is not None:
@@ -41,14 +36,14 @@ def several(function: Any, model: Model, *arrays: Array, contacts: ContactInputs
     return [stacked(x, lead) for x in function(model, *map(columns, arrays), **options)]
 
 
-def near(got: Any, expected: Any, part: float) -> None:
+def near(got, expected, part):
     """Assert that the largest error is at most this part of the largest number expected."""
     np.testing.assert_allclose(got, expected, rtol=0.0, atol=part * np.abs(expected).max())
 
 
 TILTED = (0.6, -0.3, 0.7)
 
-CLOSING: tuple[Joint, ...] = (
+CLOSING = (
     Fixed(),
     Revolute((0, 1, 0)),
     Revolute(TILTED),
@@ -59,12 +54,12 @@ CLOSING: tuple[Joint, ...] = (
 )
 
 
-def pose(model: Model, q: Array, frame: str | None) -> Array:
+def pose(model, q, frame):
     """Return the pose of a frame in the world, (4, 4)."""
     return np.eye(4) if frame is None else np.array(frame_placement(model, q.tolist(), frame=frame), dtype=float)
 
 
-def held_at(model: Model, q: Array, body: int, place: Array, name: str) -> Model:
+def held_at(model, q, body, place, name):
     """Return the model with a frame of this name on a body, which at q has this pose in the world."""
     (frame,) = (f for f in model.frames if f.name == model.bodies[body].name)
     T = np.linalg.inv(pose(model, q, frame.name)) @ place
@@ -72,13 +67,13 @@ def held_at(model: Model, q: Array, body: int, place: Array, name: str) -> Model
     return replace(model, frames=(*model.frames, Frame(name, body, X)))
 
 
-def _weld(model: Model, q: Array, s: int, to: str | None, rng: np.random.Generator) -> tuple[Model, Constraint]:
+def _weld(model, q, s, to, rng):
     T = random_placement(rng)
     return held_at(model, q, s, pose(model, q, to) @ T, "s"), Weld("s", to, placement=T)
 
 
-def _loop(joint: Joint) -> Maker:
-    def make(model: Model, q: Array, s: int, to: str | None, rng: np.random.Generator) -> tuple[Model, Constraint]:
+def _loop(joint):
+    def make(model: Model, q, s: int, to: str | None, rng: np.random.Generator) -> tuple[Model, Constraint]:
         to = to or model.root
         X = joint.jcalc(joint.random(rng).tolist(), [0.0] * joint.nv).X
         return held_at(model, q, s, pose(model, q, to) @ np.array(X.placement), "s"), Loop("s", to, joint)
@@ -86,13 +81,13 @@ def _loop(joint: Joint) -> Maker:
     return make
 
 
-def _rod(model: Model, q: Array, s: int, to: str | None, rng: np.random.Generator) -> tuple[Model, Constraint]:
+def _rod(model, q, s, to, rng):
     model = held_at(model, q, s, random_placement(rng), "s")
     return model, Rod("s", to, length=float(np.linalg.norm((pose(model, q, "s") - pose(model, q, to))[:3, 3])))
 
 
-def _contact(radius: float, point: tuple[float, float, float] = (0.0, 0.0, 0.0)) -> Maker:
-    def make(model: Model, q: Array, s: int, to: str | None, rng: np.random.Generator) -> tuple[Model, Constraint]:
+def _contact(radius, point=(0.0, 0.0, 0.0)):
+    def make(model: Model, q, s: int, to: str | None, rng: np.random.Generator) -> tuple[Model, Constraint]:
         model = held_at(model, q, s, random_placement(rng), "s")
         normal = np.array(TILTED) / np.linalg.norm(TILTED)
         r = (np.linalg.inv(pose(model, q, to)) @ pose(model, q, "s") @ [*point, 1.0])[:3]
@@ -102,7 +97,7 @@ def _contact(radius: float, point: tuple[float, float, float] = (0.0, 0.0, 0.0))
     return make
 
 
-def _wheel(model: Model, q: Array, s: int, to: str | None, rng: np.random.Generator) -> tuple[Model, Constraint]:
+def _wheel(model, q, s, to, rng):
     model = held_at(model, q, s, random_placement(rng), "s")
     normal, axis, radius = np.array(TILTED) / np.linalg.norm(TILTED), np.array([0.4, -0.8, 0.2]), 0.3
     T = np.linalg.inv(pose(model, q, to)) @ pose(model, q, "s")
@@ -111,13 +106,13 @@ def _wheel(model: Model, q: Array, s: int, to: str | None, rng: np.random.Genera
     return model, Wheel("s", to, radius=radius, axis=tuple(axis), normal=TILTED, height=height)
 
 
-def _gear(model: Model, q: Array, s: int, to: str | None, rng: np.random.Generator) -> tuple[Model, Constraint]:
+def _gear(model, q, s, to, rng):
     first, second, *_ = [b for b in model.leading if b.has_one_coordinate]
     offset = float(2.0 * q[first.q_index[0]] - 3.0 * q[second.q_index[0]])
     return model, Gear({first.joint_name: 2, second.joint_name: -3}, offset=offset)
 
 
-def exact_mechanism() -> ConstrainedModel:
+def exact_mechanism():
     """Return a tree with a constraint of every type, whose numbers are the same on every machine."""
     hinge = Revolute((0, 1, 0))
     joints = [FreeFlyer(), hinge, Prismatic((1, 0, 0)), Revolute((0, 0, 1)), Spherical(), FreeFlyer(), hinge]
@@ -137,9 +132,7 @@ def exact_mechanism() -> ConstrainedModel:
     )
 
 
-Maker = Callable[[Model, Array, int, "str | None", np.random.Generator], tuple[Model, Constraint]]
-
-MAKERS: dict[str, Maker] = {
+MAKERS = {
     "weld": _weld,
     **{f"loop-{type(joint).__name__}-{k}": _loop(joint) for k, joint in enumerate(CLOSING)},
     "rod": _rod,
@@ -152,12 +145,12 @@ MAKERS: dict[str, Maker] = {
 """How a constraint of each kind is made that holds at q, between a frame on body s and a frame or the world."""
 
 
-def carriers(model: Model, i: int) -> list[int]:
+def carriers(model, i):
     """Return the bodies from the base to body i."""
     return [] if i == WORLD else [*carriers(model, model.bodies[i].parent), i]
 
 
-def made(kind: str, model: Model, q: Array, ends: str, seed: int = 0) -> ConstrainedModel:
+def made(kind, model, q, ends, seed=0):
     """Return the model with a constraint of this kind that holds at q: against the world, an ancestor or a cousin."""
     paths = [carriers(model, i) for i in range(model.nb)]
     pairs = [(i, j) for i in range(model.nb) for j in range(model.nb) if i != j]
@@ -177,19 +170,19 @@ def made(kind: str, model: Model, q: Array, ends: str, seed: int = 0) -> Constra
     return constrained(model, [constraint])
 
 
-def doubled(model: ConstrainedModel) -> ConstrainedModel:
+def doubled(model):
     """Return the model with every constraint twice."""
     again = [replace(c, name=c.label + "_again") for c in model.constraints]
     return replace(model, constraints=(*model.constraints, *again))
 
 
-def arms(model: ConstrainedModel) -> tuple[Array, Array]:
+def arms(model):
     """Return ℓ for each row with a moment and for each joint with one, 1 for those with forces."""
     rows = model.constraint_rows(np.concatenate([b.joint.neutral() for b in model.leading]).tolist())
     return tuple(np.where(each, model.length, 1.0) for each in ([row.angular for row in rows], list(model.turning)))  # type: ignore[return-value]
 
 
-def null_space_dynamics(M: Array, h: Array, J: Array, gamma: Array, tau: Array, arm: Array) -> tuple[Array, Array]:
+def null_space_dynamics(M, h, J, gamma, tau, arm):
     """Return a and the least f with ``M a + h = τ + Jᵀ f`` and ``J a + γ = 0``, moments counting over ``arm``."""
     _, s, Vt = np.linalg.svd(J)
     rank = int((s > 1e-9 * s[0]).sum())
@@ -200,7 +193,7 @@ def null_space_dynamics(M: Array, h: Array, J: Array, gamma: Array, tau: Array, 
     return a, arm * np.linalg.lstsq(J.T * arm, M @ a + h - tau, rcond=1e-9)[0]
 
 
-def by_null_space(model: ConstrainedModel, q: Array, v: Array, tau: Array) -> tuple[Array, Array]:
+def by_null_space(model, q, v, tau):
     """Return a and the least f of one state."""
     state = q.tolist(), v.tolist()
     rows = model.constraint_rows(*state)

@@ -1,8 +1,5 @@
 """Small bodies that touch the ground, for tests of contacts in time."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +10,7 @@ from kinetree.joints import FreeFlyer, Prismatic
 Array = np.ndarray[Any, Any]
 
 
-def point_mass() -> kt.Mechanism:
+def point_mass():
     """Return a point of 2 kg that moves along x, y and z, and touches the ground at z = 0."""
     b = kt.ModelBuilder("point")
     b.add_link("ground")
@@ -26,12 +23,12 @@ def point_mass() -> kt.Mechanism:
     return kt.Mechanism(kt.Robot(b.build()), [kt.Contact("at_z", friction=0.5)])
 
 
-def rolling(inertia: float, radius: float = 0.1) -> kt.Mechanism:
+def rolling(inertia, radius=0.1):
     """Return a body that floats and touches the ground as a sphere, with ``inertia m r²`` about its centre, of 3 kg."""
     return kt.Mechanism(floating({"ball": 3.0}, inertia * radius**2), [kt.Contact("ball", radius=radius, friction=0.4)])
 
 
-def floating(masses: dict[str, float], gyration: float | Sequence[float]) -> kt.Robot:
+def floating(masses, gyration):
     """Return bodies that float, with inertias of their masses times `gyration` about their centres."""
     b = kt.ModelBuilder("bodies")
     b.add_link("ground")
@@ -41,7 +38,7 @@ def floating(masses: dict[str, float], gyration: float | Sequence[float]) -> kt.
     return kt.Robot(b.build())
 
 
-def stack(masses: dict[str, float], edge: float = 0.2) -> kt.Mechanism:
+def stack(masses, edge=0.2):
     """Return cubes that stand on one another by their four lower corners, the first on the ground."""
     robot = floating(masses, edge**2 / 6)
     below, contacts = None, []

@@ -1,17 +1,15 @@
 """Contact problems, and how well they are solved, in NumPy."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
 
-from kinetree.contacts import PUSHES, FrictionCone, Interval, Problem, Solution, solve
+from kinetree.contacts import PUSHES, FrictionCone, Interval, Problem, solve
 
 Array = np.ndarray[Any, Any]
 
 
-def problem(G: Array, g: Array, friction: Any = (), bounds: Any = (), R: Any = None) -> Problem:
+def problem(G, g, friction=(), bounds=(), R=None):
     """Return a problem: contacts, then forces that push only, then bounded ones."""
     limits = len(g) - 3 * len(friction) - len(bounds)
     cones = [FrictionCone(float(mu)) for mu in friction]
@@ -21,12 +19,12 @@ def problem(G: Array, g: Array, friction: Any = (), bounds: Any = (), R: Any = N
     return made.compliant(compliance)
 
 
-def solved(G: Array, g: Array, friction: Any = (), bounds: Any = (), R: Any = None, **how: Any) -> Solution:
+def solved(G, g, friction=(), bounds=(), R=None, **how):
     """Return the solution on Python floats."""
     return solve(problem(G, g, friction, bounds, R), how.pop("solver", "auto"), **how)
 
 
-def random_problem(seed: int, contacts: int = 3, limits: int = 2, bounded: int = 2, rank: int | None = None) -> Any:
+def random_problem(seed, contacts=3, limits=2, bounded=2, rank=None):
     """Return G, g, μ and b of a random problem; singular where the rank is below the number of rows."""
     rng = np.random.default_rng(seed)
     n = 3 * contacts + limits + bounded
@@ -35,7 +33,7 @@ def random_problem(seed: int, contacts: int = 3, limits: int = 2, bounded: int =
     return J @ J.T, g, rng.uniform(0.1, 1.2, contacts), rng.uniform(0.1, 1.0, bounded)
 
 
-def law_errors(G: Array, g: Array, force: Array, friction: Array, bounds: Array) -> tuple[float, float, float]:
+def law_errors(G, g, force, friction, bounds):
     """Return the largest errors of the laws, in NumPy: forces outside their sets, motions, and work."""
     sigma, n = G @ force + g, 3 * len(friction)
     f, s = (x[:n].reshape(-1, 3) for x in (force, sigma))
@@ -51,7 +49,7 @@ def law_errors(G: Array, g: Array, force: Array, friction: Array, bounds: Array)
     return np.concatenate(outside).max(), into.max(), np.abs(np.concatenate(work)).max()
 
 
-def stack(masses: list[float], seed: int = 0, dt: float = 1e-3) -> tuple[Array, Array]:
+def stack(masses, seed=0, dt=1e-3):
     """Return G and g of boxes on top of each other, four corners a face, of the first on the ground; 0.2 m wide."""
     rng, n, h = np.random.default_rng(seed), len(masses), 0.1
     inverse = np.diag(np.concatenate([[1.5 / (m * h * h)] * 3 + [1.0 / m] * 3 for m in masses]))
@@ -69,7 +67,7 @@ def stack(masses: list[float], seed: int = 0, dt: float = 1e-3) -> tuple[Array, 
     return J @ inverse @ J.T, J @ v
 
 
-def _point(p: Array) -> Array:
+def _point(p):
     """Return the Jacobian of a point for (angular, linear) velocities."""
     S = np.array([[0.0, -p[2], p[1]], [p[2], 0.0, -p[0]], [-p[1], p[0], 0.0]])
     return np.hstack([-S, np.eye(3)])

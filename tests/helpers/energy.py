@@ -1,21 +1,18 @@
 """Energies of a tree, from forward kinematics and point masses: nothing of the dynamics pages is in them."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from helpers import dense
-from helpers.trees import Array, page, rate
+from helpers.trees import page, rate
 from kinetree.algorithms import forward_kinematics
-from kinetree.model import Model
 
 
-def poses(model: Model, q: Array) -> Array:
+def poses(model, q):
     """Return the poses (..., nb, 4, 4) of the bodies."""
     return page(forward_kinematics, model, q)
 
 
-def potential(model: Model, q: Array) -> Array:
+def potential(model, q):
     """Return −Σ m g·c."""
     P, g = poses(model, q), np.array(list(model.gravity))
     total = 0.0
@@ -26,7 +23,7 @@ def potential(model: Model, q: Array) -> Array:
     return total
 
 
-def kinetic(model: Model, q: Array, v: Array) -> Array:
+def kinetic(model, q, v):
     """Return Σ ½ vᵢᵀ Iᵢ vᵢ and the rotors' share, each body's twist being read off the rate of its pose."""
     P, P_dot = poses(model, q), rate(lambda x: poses(model, x), model, q, v)
     total = 0.0

@@ -4,32 +4,29 @@ NumPy's and SciPy's generators may change from version to version, and sines fro
 `random.Random.random` is promised to stay, so all choices are made from it.
 """
 
-from __future__ import annotations
-
 import random
-from collections.abc import Sequence
 
 from helpers.joints import EXAMPLES
-from kinetree.joints import Fixed, FreeFlyer, Joint, Prismatic, Revolute
-from kinetree.model import Model, ModelBuilder
+from kinetree.joints import Fixed, FreeFlyer, Prismatic, Revolute
+from kinetree.model import ModelBuilder
 from kinetree.spatial import Inertia
 
 
 class Source:
     """Random numbers of few digits."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed):
         self._random = random.Random(seed).random
 
-    def below(self, n: int) -> int:
+    def below(self, n):
         """Return one of 0, …, n - 1."""
         return int(self._random() * n)
 
-    def decimal(self, low: float, high: float, digits: int = 2) -> float:
+    def decimal(self, low, high, digits=2):
         """Return a decimal number between these two."""
         return round(low + (high - low) * self._random(), digits)
 
-    def placement(self) -> list[list[float]]:
+    def placement(self):
         """Return a pose (4, 4): the rotation of a quaternion of integers, so of fractions of integers."""
         w, x, y, z = 1 + self.below(5), *(self.below(11) - 5 for _ in range(3))
         n = w * w + x * x + y * y + z * z
@@ -41,7 +38,7 @@ class Source:
         rows = [[*(entry / n for entry in row), self.decimal(-0.5, 0.5)] for row in rotation]
         return [*rows, [0.0, 0.0, 0.0, 1.0]]
 
-    def inertia(self) -> Inertia:
+    def inertia(self):
         """Return an inertia whose principal moments obey the triangle inequality."""
         com = [self.decimal(-0.2, 0.2) for _ in range(3)]
         a, b, c = (self.decimal(0.05, 0.09, 3) for _ in range(3))
@@ -49,7 +46,7 @@ class Source:
         return Inertia.from_com(self.decimal(0.5, 3.0), com, [[a, d, e], [d, b, f], [e, f, c]])
 
 
-def exact_tree(name: str, seed: int, joints: Sequence[Joint], followers: int = 0, straight: float = 0.7) -> Model:
+def exact_tree(name, seed, joints, followers=0, straight=0.7):
     """Return a tree with these joints, in this order, and some that follow the first ones of one coordinate.
 
     A body hangs on the one before it in this share of the cases, else on any; there is a welded link, and a frame
@@ -84,6 +81,6 @@ def exact_tree(name: str, seed: int, joints: Sequence[Joint], followers: int = 0
     return builder.build(base_pose=source.placement(), gravity=(0.5, -1.0, -9.5))
 
 
-def one_of_each(example: int) -> list[Joint]:
+def one_of_each(example):
     """Return one moving joint of every type; `example` tells which one of the type's examples."""
     return [row[example] for row in EXAMPLES.values() if row[example].nv > 0]

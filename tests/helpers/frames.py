@@ -1,22 +1,20 @@
 """Trees for the tests of frames, and what a frame does read off its pose: no kinematics page but poses is in it."""
 
-from __future__ import annotations
-
 import numpy as np
 import pinocchio as pin
 
 from helpers.energy import poses
 from helpers.joints import MOVING
-from helpers.pinocchio_oracle import Oracle, se3
-from helpers.trees import Array, random_inertia, random_placement, random_tree, rate
+from helpers.pinocchio_oracle import se3
+from helpers.trees import random_inertia, random_placement, random_tree, rate
 from kinetree.joints import Prismatic, Revolute, Spherical
-from kinetree.model import WORLD, Model, ModelBuilder
+from kinetree.model import WORLD, ModelBuilder
 
 TREES = [random_tree(seed, n=len(MOVING) + 1) for seed in range(3)]
 REFERENCES = ("body", "world", "aligned")
 
 
-def mimicking_tree() -> Model:
+def mimicking_tree():
     """Return a tree in which one coordinate moves three bodies, two of them on one path."""
     rng, builder = np.random.default_rng(5), ModelBuilder("mimicking")
     for k in range(5):
@@ -34,7 +32,7 @@ def mimicking_tree() -> Model:
     return builder.build()
 
 
-def tips(model: Model, n: int = 3) -> list[str]:
+def tips(model, n=3):
     """Return the names of n frames: deep ones, a welded link among them where there is one, and one of the world."""
     depth = {f.name: _depth(model, f.body) for f in model.frames}
     deep = sorted(model.frames, key=lambda f: (-depth[f.name], f.name))
@@ -43,11 +41,11 @@ def tips(model: Model, n: int = 3) -> list[str]:
     return [f.name for f in (*deep[: n - 1], *welded[:1], *world[:1])]
 
 
-def _depth(model: Model, i: int) -> int:
+def _depth(model, i):
     return 0 if i == WORLD else 1 + _depth(model, model.bodies[i].parent)
 
 
-def pose(model: Model, frame: str, q: Array) -> Array:
+def pose(model, frame, q):
     """Return the pose (..., 4, 4) of a frame, from the poses of the bodies."""
     where = model.frame(frame)
     here = np.array(where.X.placement, dtype=float)
@@ -58,11 +56,11 @@ def pose(model: Model, frame: str, q: Array) -> Array:
     )
 
 
-def unskewed(W: Array) -> Array:
+def unskewed(W):
     return np.stack([W[..., 2, 1], W[..., 0, 2], W[..., 1, 0]], axis=-1)
 
 
-def twist(P: Array, P_dot: Array, reference: str) -> Array:
+def twist(P, P_dot, reference):
     """Return the twist (..., 6) of a pose that changes at this rate."""
     R, R_dot, p, p_dot = P[..., :3, :3], P_dot[..., :3, :3], P[..., :3, 3], P_dot[..., :3, 3]
     R_T = np.swapaxes(R, -1, -2)
@@ -72,13 +70,13 @@ def twist(P: Array, P_dot: Array, reference: str) -> Array:
     return np.concatenate([w, p_dot if reference == "aligned" else p_dot - np.cross(w, p)], axis=-1)
 
 
-def pose_twist(model: Model, frame: str, q: Array, v: Array, reference: str) -> Array:
+def pose_twist(model, frame, q, v, reference):
     """Return the twist of a frame, from the rate of its pose."""
     P = pose(model, frame, q)
     return twist(P, rate(lambda x: pose(model, frame, x), model, q, v), reference)
 
 
-def times(A: Array, x: Array) -> Array:
+def times(A, x):
     return np.einsum("...ij,...j->...i", A, x)
 
 
@@ -91,7 +89,7 @@ ANGULAR_FIRST = [3, 4, 5, 0, 1, 2]
 """Our spatial coordinates in Pinocchio's, which are linear first."""
 
 
-def with_frames(oracle: Oracle) -> Oracle:
+def with_frames(oracle):
     """Return the oracle with all of the model's frames in Pinocchio's model too."""
     names = list(oracle.theirs.names)
     for frame in oracle.ours.frames:

@@ -4,29 +4,23 @@ They do not depend on the machine: the target is fixed, and the lines of the IR 
 Nor do they depend on what functions and values are called in the IR: names are numbered in order of appearance.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 import kinetree as kt
-from helpers.compiler import ALGORITHMS, Algorithm, Use, batch_text, digest, optimize, single_text, trace, uses
+from helpers.compiler import ALGORITHMS, batch_text, digest, optimize, single_text, trace, uses
 from helpers.constraints import exact_mechanism
 from helpers.exact_trees import exact_tree
 from helpers.joints import EXAMPLES
 from helpers.mechanisms import four_bar
 from kinetree.constraints import MECHANISM_ALGORITHMS
 from kinetree.errors import ModelError
-from kinetree.graph import Program
-from kinetree.model import Model
 from kinetree.runtime.spec import Variant
 
 PATH = Path(__file__).parents[1] / "golden" / "digests.json"
@@ -49,7 +43,7 @@ that it adds digests and changes none."""
 
 EMBEDDED = ("ur5", "panda", "go2", "g1")
 
-KINDS: dict[str, Callable[[Program], str]] = {
+KINDS = {
     "single float64": lambda program: single_text(program, "float64"),
     "single float32": lambda program: single_text(program, "float32"),
     "batch float64": lambda program: batch_text(program, "float64", 8),
@@ -66,14 +60,14 @@ SOLVERS = ("inverse_kinematics_solver", "differential_inverse_kinematics", "cont
 _NAME = re.compile(r"(?P<label>^[\w.]+(?=:))|(?P<name>[%@][\w.]+)|^(?P<machine>target \w+) = .*", re.MULTILINE)
 
 
-def robots() -> list[str]:
+def robots():
     """Return the names of the robots: the embedded ones, trees of all types of joints, and a mechanism."""
     later = [f"tree of {name}" for name, row in EXAMPLES.items() if name not in FROZEN and row[-1].nv > 0]
     return [*EMBEDDED, "tree of first examples", "tree of last examples, with friction", *later, MECHANISM]
 
 
 @lru_cache
-def robot(name: str) -> Model:
+def robot(name):
     """Return the model of one of the robots."""
     if name in EMBEDDED:
         return kt.load(name).model
@@ -88,18 +82,18 @@ def robot(name: str) -> Model:
     return exact_tree("later", 13, [EXAMPLES["Planar"][0], later, EXAMPLES["Revolute"][3]])
 
 
-def algorithms(name: str) -> Mapping[str, Algorithm]:
+def algorithms(name):
     """Return the table of a robot's algorithms."""
     return MECHANISM_ALGORITHMS if name == MECHANISM else ALGORITHMS
 
 
-def ways(model: Model, algorithm: Algorithm) -> list[Use]:
+def ways(model, algorithm):
     """Return the ways to call an algorithm: the optional inputs left out, given, and then with every option."""
     names = model.frame_names
     return uses(algorithm, (names[-1], names[len(names) // 2]), model.joint_names[0])
 
 
-def digests(name: str, algorithm: str, kinds: Iterable[str] = KINDS) -> dict[str, dict[str, str]]:
+def digests(name, algorithm, kinds=KINDS):
     """Return for each way to call an algorithm of a robot the digests of the program, and of these kinds of code.
 
     Of what is called with other options than the default ones there are digests of programs alone.
@@ -110,7 +104,7 @@ def digests(name: str, algorithm: str, kinds: Iterable[str] = KINDS) -> dict[str
 
 
 @lru_cache(maxsize=1)
-def programs(name: str, algorithm: str) -> dict[str, Program]:
+def programs(name, algorithm):
     """Return the optimised program for each way to call an algorithm of a robot; with all options of some robots."""
     model, row = robot(name), algorithms(name)[algorithm]
     found = {}
@@ -120,7 +114,7 @@ def programs(name: str, algorithm: str) -> dict[str, Program]:
     return found
 
 
-def solver_digests(name: str) -> dict[str, dict[str, str]]:
+def solver_digests(name):
     """Return the digests of a function of `SOLVERS`: of UR5's tool, and the programs with all that can be given."""
     if name == "contact_solver":
         spec = kt.contact_solver(contacts=1, limits=1, bounded=1).spec
@@ -146,7 +140,7 @@ def solver_digests(name: str) -> dict[str, dict[str, str]]:
     return found
 
 
-def simulation_steps() -> Iterator[tuple[str, Program]]:
+def simulation_steps():
     """Yield the programs of steps of simulations, by what is chosen."""
     mech, q = four_bar()
     tree = kt.Robot(exact_tree("steps", 14, [EXAMPLES["Prismatic"][0], EXAMPLES["Universal"][0]]))
@@ -157,7 +151,7 @@ def simulation_steps() -> Iterator[tuple[str, Program]]:
     forces = kt.Forces(tau=np.zeros((4, tree.nv)), interpolation="linear")
     resting = kt.Mechanism(tree, [kt.Contact(tree.frame_names[-1], radius=0.1)])
     integrators = ["euler", "semi_implicit_euler", "implicit_euler", "rk4", "tsitouras", "variational"]
-    chosen: dict[str, Any] = {
+    chosen = {
         i: {"integrator": i, "events": events[k % 2 :], "inputs": {"least": 0.5}} for k, i in enumerate(integrators)
     }
     chosen |= {
@@ -172,13 +166,13 @@ def simulation_steps() -> Iterator[tuple[str, Program]]:
         yield way, optimize(step.spec.trace(Variant(step.spec.optional, (), "float64")))
 
 
-def _of_program(program: Program, kinds: Iterable[str]) -> dict[str, str]:
+def _of_program(program, kinds):
     texts = {kind: normalized(KINDS[kind](program)) for kind in kinds}
     found = {kind: hashlib.sha256(text.encode()).hexdigest()[:16] for kind, text in texts.items()}
     return {"program": digest(program).hex()[:16], **found}
 
 
-def normalized(ir: str) -> str:
+def normalized(ir):
     """Return the IR with its functions, and the values and blocks of each, numbered in order of appearance.
 
     The names of LLVM's own functions stay, and the lines of the machine lose what they say of it.
@@ -188,8 +182,8 @@ def normalized(ir: str) -> str:
     >>> normalized("define void @f(ptr %x) {\\nentry:\\n  call void @llvm.g(ptr %x)\\n  ret void\\n}\\n")
     'define void @0(ptr %0) {\\n%1:\\n  call void @llvm.g(ptr %0)\\n  ret void\\n}\\n'
     """
-    functions: dict[str, str] = {}
-    locals_: dict[str, str] = {}
+    functions = {}
+    locals_ = {}
 
     def number(match: re.Match[str]) -> str:
         if match["machine"]:
@@ -208,12 +202,12 @@ def normalized(ir: str) -> str:
     return "".join(parts)
 
 
-def stored() -> dict[str, dict[str, str]]:
+def stored():
     """Return the digests on file."""
     return dict(json.loads(PATH.read_text())) if PATH.exists() else {}
 
 
-def changes(now: dict[str, dict[str, str]], before: dict[str, dict[str, str]]) -> list[str]:
+def changes(now, before):
     """Return what differs, one line a way to call an algorithm of a robot."""
     lines = []
     for name in sorted(now.keys() | before.keys()):
@@ -227,13 +221,13 @@ def changes(now: dict[str, dict[str, str]], before: dict[str, dict[str, str]]) -
     return lines
 
 
-def everything() -> dict[str, dict[str, str]]:
+def everything():
     """Return all digests."""
     found = {k: v for name in robots() for a in algorithms(name) for k, v in digests(name, a).items()}
     return found | {k: v for name in SOLVERS for k, v in solver_digests(name).items()}
 
 
-def regenerate() -> None:
+def regenerate():
     """Write all digests to the file, one line each, and print which are not what they were."""
     now = everything()
     lines = changes(now, stored())

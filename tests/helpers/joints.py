@@ -1,7 +1,5 @@
 """Example instances of every joint type: the generic tests and the random trees are made from them."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from kinetree.joints import (
@@ -22,7 +20,7 @@ from kinetree.joints import (
 
 TILTED = (0.6, -0.3, 0.7)
 
-EXAMPLES: dict[str, tuple[Joint, ...]] = {
+EXAMPLES = {
     "Revolute": (
         Revolute((1, 0, 0)),
         Revolute((0, -1, 0)),
@@ -53,7 +51,7 @@ for _name, _joint in Joint.registry.items():
 MOVING = tuple(joint for row in EXAMPLES.values() for joint in row if joint.nv > 0)
 
 
-def brackets(joint: Joint) -> np.ndarray:
+def brackets(joint):
     """Return c with ``[ν, μ]_k = Σ c[k, i, j] ν_i μ_j``, the Lie bracket of a joint's velocities.
 
     Velocities that are the rates of coordinates commute. Those of a quaternion joint are the twists of a group, in

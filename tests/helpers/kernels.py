@@ -112,7 +112,7 @@ def assert_same_bits(program, x, lanes=(1, 4, 8), dtype="float64"):
 
 
 @lru_cache(maxsize=32)
-def assembly(ir: str) -> str:
+def assembly(ir):
     """The assembly of a module."""
     module = llvm.parse_assembly(ir, llvm.create_context())
     module.verify()

@@ -1,14 +1,12 @@
 """The KR300 as it is published: Denavit–Hartenberg parameters, masses, rotors; and the recorded motions."""
 
-from __future__ import annotations
-
 from math import pi
 from pathlib import Path
 
 import numpy as np
 
 import kinetree as kt
-from kinetree.identification import Samples, prepare
+from kinetree.identification import prepare
 
 FOLDER = Path(__file__).parents[1] / "identification" / "kr300"
 GEARS = np.array([1798 / 7, 1872 / 7, 757 / 3, 221, 5032 / 21, 206793 / 1340])
@@ -28,7 +26,7 @@ LINKS = (
 """Mass (kg), centre of mass (mm), inertia about it (xx, yy, zz, xy, yz, xz); the last with a payload of 100 kg."""
 
 
-def kr300() -> kt.Robot:
+def kr300():
     links = []
     for (d, a, alpha, theta), (m, c, (xx, yy, zz, xy, yz, xz)), J, G in zip(ROWS, LINKS, ROTORS, GEARS, strict=True):
         body = kt.Inertia(m, [x / 1000 for x in c], [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
@@ -36,7 +34,7 @@ def kr300() -> kt.Robot:
     return kt.from_dh(links, convention="standard", base_pose=np.diag([1.0, -1.0, -1.0, 1.0]), name="kr300")
 
 
-def motion(robot: kt.Robot, name: str, **choices: float) -> Samples:
+def motion(robot, name, **choices):
     with np.load(FOLDER / f"repeat_{name}.npz") as data:
         q, tau = np.cumsum(data["q_1e7"], axis=0) * 1e-7, data["motor_torque_1e2"] * 1e-2 * GEARS
     return prepare(robot, 0.004 * np.arange(len(q)), q, tau, filter=kt.Filter(**choices))

@@ -1,17 +1,20 @@
-"""A small robot that floats, its motion on one foot, and recorded motions of it as files."""
+"""A leg, a small robot that floats and its motion on one foot, and recorded motions as ROS bags."""
 
-from __future__ import annotations
-
-from collections.abc import Iterable, Mapping
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import pytest
 
-import kinetree as kt
 from kinetree.logs.local_fit import differentiate
 
 Array = np.ndarray
+
+BAR = '<link name="{0}"><inertial><mass value="1"/>'
+BAR += '<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>'
+JOINT = '<joint name="{0}" type="continuous"><parent link="{1}"/><child link="{2}"/><axis xyz="{3}"/></joint>'
+LEG = f"""<robot name="leg">{"".join(map(BAR.format, "abc"))}
+{JOINT.format("hip", "a", "b", "0 0 1")}{JOINT.format("knee", "b", "c", "0 1 0")}</robot>"""
 
 LINK = '<link name="{0}"><inertial><origin xyz="0.02 0.01 {1}"/><mass value="{2}"/>'
 LINK += '<inertia ixx="{3}" iyy="{3}" izz="{3}" ixy="0" ixz="0" iyz="0"/></inertial></link>'
@@ -21,10 +24,10 @@ HOPPER = f"""<robot name="hopper">{LINK.format("trunk", 0.05, 4, 0.05)}{LINK.for
 <joint name="ankle" type="fixed"><parent link="leg"/><child link="foot"/><origin xyz="0.05 0 -0.3" rpy="0.3 0.2 0"/>
 </joint></robot>"""
 
-FEET = ("foot",)
+FEET, EPOCH = ("foot",), 10**9
 
 
-def hop(robot: kt.Robot, count: int, step: float = 0.004) -> dict[str, Array]:
+def hop(robot, count, step=0.004):
     """Return t, q, tau, and the wrench (n, 6) on the foot, in its axes, that makes this motion true."""
     t = step * np.arange(count)
     place = 0.2 * np.sin(np.outer(t, [5.0, 6.3, 4.1]))
@@ -40,26 +43,33 @@ def hop(robot: kt.Robot, count: int, step: float = 0.004) -> dict[str, Array]:
     return {"t": t, "q": q, "v": v, "a": a, "tau": tau, "wrench": wrench}
 
 
-def write_bag(
-    path: Path, topics: Mapping[str, Iterable[tuple[float, Mapping[str, Any]]]], *, epoch: int = 10**9
-) -> Path:
-    """Write messages by topic: times (s) with what of a joint state, odometry or a wrench they hold."""
+def joint_states(t, q, tau, names=("hip", "knee")):
+    """Return messages of joint states with positions and efforts, which there need not be."""
+    efforts = [()] * len(t) if tau is None else tau
+    return [(x, {"name": [*names], "position": y, "effort": z}) for x, y, z in zip(t, q, efforts, strict=True)]
+
+
+def write_bag(path, topics, *, stamped=True):
+    """Write messages by topic: times (s) with what of a joint state, odometry, a wrench or a text they hold."""
+    pytest.importorskip("rosbags")
     from rosbags.rosbag2 import Writer
     from rosbags.typesys import Stores, get_typestore
 
-    store: Any = get_typestore(Stores.ROS2_HUMBLE)
+    store = get_typestore(Stores.ROS2_HUMBLE)
     types = store.types
 
-    def made(kind: str, **fields: Any) -> Any:
+    def made(kind: str, **fields):
         return types[kind](**fields)
 
-    def vector(x: Array) -> Any:
+    def vector(x):
         return made("geometry_msgs/msg/Vector3", **dict(zip("xyz", map(float, x), strict=True)))
 
-    def message(t: float, held: Mapping[str, Any]) -> Any:
-        nanoseconds = round(t * 1e9)
+    def message(t: float, held: Mapping[str, Any]):
+        epoch, nanoseconds = (EPOCH, round(t * 1e9)) if stamped else (0, 0)
         stamp = made("builtin_interfaces/msg/Time", sec=epoch + nanoseconds // 10**9, nanosec=nanoseconds % 10**9)
         header = made("std_msgs/msg/Header", stamp=stamp, frame_id=held.get("frame", ""))
+        if "data" in held:
+            return made("std_msgs/msg/String", data=held["data"])
         if "wrench" in held:
             moment, force = vector(held["wrench"][:3]), vector(held["wrench"][3:])
             wrench = made("geometry_msgs/msg/Wrench", force=force, torque=moment)
@@ -83,9 +93,9 @@ def write_bag(
 
     with Writer(path, version=9) as out:
         every = [(t, topic, message(t, held)) for topic, of_topic in topics.items() for t, held in of_topic]
-        connections: dict[str, Any] = {}
+        connections = {}
         for t, topic, one in sorted(every, key=lambda x: x[0]):
             if topic not in connections:
                 connections[topic] = out.add_connection(topic, one.__msgtype__, typestore=store)
-            out.write(connections[topic], round((t + epoch) * 1e9), store.serialize_cdr(one, one.__msgtype__))
+            out.write(connections[topic], round((t + EPOCH) * 1e9), store.serialize_cdr(one, one.__msgtype__))
     return path

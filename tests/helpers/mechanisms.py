@@ -4,8 +4,6 @@ Lengths are in metres and masses in kilograms. Planar mechanisms move in the pla
 a positive angle turns x towards −z. Gravity is along −z.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,45 +24,35 @@ class Closed(NamedTuple):
     q: Array
 
 
-def at(x: float = 0.0, y: float = 0.0, z: float = 0.0) -> Array:
+def at(x=0.0, y=0.0, z=0.0):
     """Return the pose of a point, (4, 4)."""
     T = np.eye(4)
     T[:3, 3] = x, y, z
     return T
 
 
-def bar(mass: float, along: tuple[float, float, float], thickness: float = 1e-2) -> kt.Inertia:
+def bar(mass, along, thickness=1e-2):
     """Return the inertia of a uniform bar from the origin along a vector, and `thickness`, a radius of gyration."""
     d = np.array(along, dtype=float)
     across = d @ d * np.eye(3) - np.outer(d, d)
     return kt.Inertia.from_com(mass, d / 2, mass * (across / 12 + thickness**2 * np.eye(3)))
 
 
-def angle(d: Array) -> float:
+def angle(d):
     """Return the angle about y of a direction (x, z)."""
     return float(np.arctan2(-d[1], d[0]))
 
 
-def triangle(a: Array, b: Array, from_a: float, from_b: float, side: float = 1.0) -> Array:
+def triangle(a, b, from_a, from_b, side=1.0):
     """Return the point at these distances from two others in a plane, to the left of the way from a to b (side > 0)."""
     d = b - a
     length = float(np.hypot(*d))
     along = (length**2 + from_a**2 - from_b**2) / (2 * length)
     across = np.sqrt(from_a**2 - along**2)
-    point: Array = a + (along * d + side * across * np.array([-d[1], d[0]])) / length
-    return point
+    return a + (along * d + side * across * np.array([-d[1], d[0]])) / length
 
 
-def four_bar(
-    crank: float = 1.0,
-    coupler: float = 2.0,
-    rocker: float = 1.5,
-    ground: float = 2.2,
-    *,
-    motor: float = -1.0,
-    turned: tuple[float, float, float] = (0.0, 0.0, 0.0),
-    askew: float = 0.0,
-) -> Closed:
+def four_bar(crank=1.0, coupler=2.0, rocker=1.5, ground=2.2, *, motor=-1.0, turned=(0.0, 0.0, 0.0), askew=0.0):
     """Return a planar four-bar linkage, cut between coupler and rocker: one freedom (own figures; a crank-rocker).
 
     With a rotation vector `turned` its plane and gravity are turned; `askew` (rad) is how far its joints are off.
@@ -72,7 +60,7 @@ def four_bar(
     rng, R = np.random.default_rng(0), Rotation.from_rotvec(turned)
     hinge = Revolute(tuple(R.apply([0.0, 1.0, 0.0])))
 
-    def place(x: float) -> Array:
+    def place(x: float):
         T = at(*R.apply([x, 0.0, 0.0]))
         T[:3, :3] = Rotation.from_rotvec(askew * rng.normal(size=3)).as_matrix()
         return T
@@ -93,9 +81,7 @@ def four_bar(
     return Closed(kt.Mechanism(robot, [kt.Loop("coupler_tip", "rocker_tip", hinge)]), q)
 
 
-def slider_crank(
-    crank: float = 0.3, rod: float = 1.0, *, motor: float = -0.7, masses: tuple[float, float, float] = (2.0, 1.0, 3.0)
-) -> Closed:
+def slider_crank(crank=0.3, rod=1.0, *, motor=-0.7, masses=(2.0, 1.0, 3.0)):
     """Return a slider-crank, cut at the piston's pin: one freedom (own figures; the piston slides along x)."""
     b = kt.ModelBuilder("slider_crank")
     b.add_link("ground")
@@ -112,7 +98,7 @@ def slider_crank(
     return Closed(kt.Mechanism(kt.Robot(b.build()), [kt.Loop("rod_tip", "pin", HINGE)]), q)
 
 
-def n_four_bar(loops: int = 2, *, motor: float = -np.pi / 2) -> Closed:
+def n_four_bar(loops=2, *, motor=-np.pi / 2):
     """Return a row of n + 1 upright bars whose tops n horizontal bars join; every bar has 1 m and 1 kg.
 
     One freedom, and n + 1 where all bars lie in one line (motor at 0 or π): benchmark A02 of the IFToMM library of
@@ -136,7 +122,7 @@ def n_four_bar(loops: int = 2, *, motor: float = -np.pi / 2) -> Closed:
     return Closed(kt.Mechanism(robot, [kt.Loop(f"end{k}", f"top{k + 1}", HINGE) for k in range(loops)]), q)
 
 
-def bricard() -> Closed:
+def bricard():
     """Return Bricard's mechanism, cut at the sixth hinge: one freedom, although six hinges in a ring count none.
 
     Benchmark A04 of the IFToMM library: five bars of 1 m and 1 kg and the ground join six hinges at corners of a cube,
@@ -160,7 +146,7 @@ def bricard() -> Closed:
     return Closed(mech, np.zeros(5))
 
 
-def _leg_pose(foot: Array, tip: Array) -> tuple[Array, float]:
+def _leg_pose(foot, tip):
     """Return the pose of a leg whose z points from foot to tip, and the distance."""
     d = tip - foot
     length = float(np.linalg.norm(d))
@@ -172,7 +158,7 @@ def _leg_pose(foot: Array, tip: Array) -> tuple[Array, float]:
     return T, length
 
 
-def stewart(base: float = 1.0, platform: float = 0.5, height: float = 1.0) -> Closed:
+def stewart(base=1.0, platform=0.5, height=1.0):
     """Return a Stewart platform, six legs with a universal, a prismatic and a spherical joint (6-UPS), cut at the last.
 
     The platform floats, so that nv is 24 with 18 rows: six freedoms (own figures, after Stewart, A platform with six
@@ -215,12 +201,12 @@ class Delta(NamedTuple):
     arm_mass: float = 0.4
     platform_mass: float = 0.6
 
-    def directions(self, k: int) -> tuple[Array, Array]:
+    def directions(self, k):
         """Return the unit vectors outwards along arm k and along its hinge."""
         a = 2 * np.pi * k / 3
         return np.array([np.cos(a), np.sin(a), 0.0]), np.array([-np.sin(a), np.cos(a), 0.0])
 
-    def arm_angles(self, x: Array) -> Array:
+    def arm_angles(self, x):
         """Return the angles of the upper arms below the horizontal for the platform's centre x, with elbows outside."""
         found = []
         for k in range(3):
@@ -237,7 +223,7 @@ class Delta(NamedTuple):
 FIGURES = Delta()
 
 
-def delta(figures: Delta = FIGURES, centre: tuple[float, float, float] = (0.05, -0.03, -0.5)) -> Closed:
+def delta(figures=FIGURES, centre=(0.05, -0.03, -0.5)):
     """Return a Delta robot: three driven arms, and a platform that hangs on three pairs of parallel massless rods.
 
     The platform floats, so that nv is 9 with six rows: three freedoms, in which it does not turn (own figures, after
@@ -266,9 +252,7 @@ def delta(figures: Delta = FIGURES, centre: tuple[float, float, float] = (0.05, 
     return Closed(kt.Mechanism(robot, rods), q)
 
 
-def five_bar_leg(
-    *, floating: bool = False, thigh: float = 0.1, shank: float = 0.2, hips: tuple[float, float] = (0.6, 2.5)
-) -> Closed:
+def five_bar_leg(*, floating=False, thigh=0.1, shank=0.2, hips=(0.6, 2.5)):
     """Return a leg of two thighs on one axis, driven both, and two shanks that meet at the foot, cut there.
 
     Two freedoms; the angles of the thighs are positive downwards, from forward on. Own figures in the proportions of

@@ -5,24 +5,20 @@ axes before the angular one in body axes; its linear acceleration is the ordinar
 file, and mimic tags too, so that every joint moves by itself.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
-from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import mujoco
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from helpers.trees import Array
 from kinetree.joints import FreeFlyer
 from kinetree.model import Model
 
 OPTIONS = '<mujoco><compiler fusestatic="false" discardvisual="true" balanceinertia="false"/></mujoco>'
 
 
-def load(path: Path, model: Model) -> MuJoCo:
+def load(path, model):
     """Return the robot of this file in MuJoCo, with a free joint at its root where our model has one."""
     robot = ET.parse(path).getroot()
     for parent in list(robot.iter()):
@@ -36,7 +32,7 @@ def load(path: Path, model: Model) -> MuJoCo:
     return MuJoCo(model, theirs)
 
 
-def _float(robot: ET.Element, joint_name: str) -> None:
+def _float(robot, joint_name):
     """Put a floating joint above the root link; a root link named "world" is the world to MuJoCo."""
     for element in robot.iter():
         for key in ("name", "link"):
@@ -57,7 +53,7 @@ class MuJoCo:
     ours: Model
     theirs: mujoco.MjModel = field(repr=False)
 
-    def __post_init__(self) -> None:
+    def __post_init__(self):
         self.data = mujoco.MjData(self.theirs)
         self._index = np.empty(self.ours.nv, dtype=int)  # of our velocities in theirs
         self._q = np.empty(self.ours.nq, dtype=int)
@@ -73,7 +69,7 @@ class MuJoCo:
             else:
                 self._q[list(body.q_index)], self._index[list(body.v_index)] = q, v
 
-    def _axes(self, q: Array) -> Array:
+    def _axes(self, q):
         """Return T with (their velocities) = T (ours), but for the order: the base's linear part in world axes."""
         T = np.eye(self.ours.nv)
         if self.floating:
@@ -81,7 +77,7 @@ class MuJoCo:
             T[np.ix_(linear, linear)] = Rotation.from_quat(q[self._base[0][3:]]).as_matrix()
         return T
 
-    def _set(self, q: Array, v: Array, a: Array) -> Array:
+    def _set(self, q, v, a):
         """Put the state into MuJoCo's data, and return T."""
         T, a = self._axes(q), a.copy()
         if self.floating:
@@ -92,7 +88,7 @@ class MuJoCo:
         mujoco.mj_fwdVelocity(self.theirs, self.data)
         return T
 
-    def simulate(self, q: Array, v: Array, steps: int) -> tuple[Array, Array]:
+    def simulate(self, q, v, steps):
         """Return the state after so many of its steps, without constraints."""
         mujoco.mj_resetData(self.theirs, self.data)
         self._set(q, v, np.zeros(self.ours.nv))
@@ -101,7 +97,7 @@ class MuJoCo:
         q = self.data.qpos[self._q]
         return q, self._axes(q).T @ self.data.qvel[self._index]
 
-    def inverse_dynamics(self, q: Array, v: Array, a: Array) -> Array:
+    def inverse_dynamics(self, q, v, a):
         out = np.empty_like(v)
         force = np.empty(self.theirs.nv)
         for k in range(len(q)):
@@ -110,7 +106,7 @@ class MuJoCo:
             out[k] = T.T @ force[self._index]
         return out
 
-    def mass_matrix(self, q: Array) -> Array:
+    def mass_matrix(self, q):
         n = self.ours.nv
         out = np.empty((len(q), n, n))
         M = np.empty((n, n))

@@ -1,7 +1,5 @@
 """A double pendulum with a skew second axis: small, so that its simulations compile soon."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -9,7 +7,7 @@ import numpy as np
 import kinetree as kt
 
 
-def pendulum(floating_base: bool = False, effort: float = math.inf) -> kt.Robot:
+def pendulum(floating_base=False, effort=math.inf):
     """Return a new one, on a stand or with a floating base, and with motors of so many N·m."""
     builder = kt.ModelBuilder("pendulum")
     builder.add_link("base", kt.Inertia(2.0, [0.0, 0.0, 0.2], 0.2 * np.eye(3)))

@@ -4,29 +4,24 @@ Pinocchio's free-flyer and planar joint have v = (linear, angular), and its cont
 sin θ) in q; it numbers the joints in its own order. Its joint frames and kinetree's are the same.
 """
 
-from __future__ import annotations
-
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import pinocchio as pin
 
 from helpers import dense
 from helpers.joints import MOVING
-from helpers.trees import Array
 from kinetree.joints import Planar
 from kinetree.model import WORLD, Model
-from kinetree.spatial import Inertia, Sym3, Transform
+from kinetree.spatial import Inertia, Sym3
 
 
-def se3(X: Transform) -> pin.SE3:
+def se3(X):
     return pin.SE3(np.array(X.placement, dtype=float))
 
 
-def pin_inertia(I: Inertia) -> pin.Inertia:
+def pin_inertia(I):
     """Return Pinocchio's inertia: mass, centre of mass, and the inertia about it, each number rounded once."""
     if I.m == 0.0:
         return pin.Inertia.Zero()
@@ -37,7 +32,7 @@ def pin_inertia(I: Inertia) -> pin.Inertia:
     return pin.Inertia(I.m, np.array(c, dtype=float), dense.matrix(about_com.rows).astype(float))
 
 
-def revolute(axis: Sequence[float]) -> pin.JointModel:
+def revolute(axis):
     """Return Pinocchio's joint about this axis, of the type that its own loader takes."""
     aligned = {(1.0, 0.0, 0.0): pin.JointModelRX, (0.0, 1.0, 0.0): pin.JointModelRY, (0.0, 0.0, 1.0): pin.JointModelRZ}
     return aligned[axis]() if axis in aligned else pin.JointModelRevoluteUnaligned(np.array(axis))
@@ -61,9 +56,9 @@ SHARED = tuple(j for j in MOVING if type(j).__name__ in JOINTS and (not isinstan
 V_ORDER = {"FreeFlyer": [3, 4, 5, 0, 1, 2], "Planar": [1, 2, 0]}
 
 
-def depth_first(model: Model) -> list[int]:
+def depth_first(model):
     """Return the bodies subtree by subtree: Pinocchio's mass matrix is wrong in any other order."""
-    order: list[int] = []
+    order = []
     stack = [WORLD]
     while stack:
         i = stack.pop()
@@ -72,11 +67,11 @@ def depth_first(model: Model) -> list[int]:
     return order[1:]
 
 
-def build(model: Model) -> Oracle:
+def build(model):
     """Return the same tree, built in Pinocchio joint by joint."""
     theirs = pin.Model()
     theirs.name = model.name
-    index: dict[int, int] = {WORLD: 0}
+    index = {WORLD: 0}
     for i in depth_first(model):
         body = model.bodies[i]
         index[i] = theirs.addJoint(
@@ -97,7 +92,7 @@ class Oracle:
     ours: Model
     theirs: pin.Model = field(repr=False)
 
-    def __post_init__(self) -> None:
+    def __post_init__(self):
         self.data = self.theirs.createData()
         to_pin = np.empty(self.theirs.nv, dtype=int)  # where each of their velocities is in ours
         for body, joint in self.joints():
@@ -106,11 +101,11 @@ class Oracle:
         self._v = to_pin
         self._back = np.argsort(to_pin)
 
-    def joints(self) -> list[tuple[object, object]]:
+    def joints(self):
         names = list(self.theirs.names)
         return [(body, self.theirs.joints[names.index(body.joint_name)]) for body in self.ours.bodies]
 
-    def to_pin_q(self, q: Array) -> Array:
+    def to_pin_q(self, q):
         out = np.empty((*q.shape[:-1], self.theirs.nq))
         for body, joint in self.joints():
             ours = q[..., list(body.q_index)]
@@ -120,37 +115,37 @@ class Oracle:
             out[..., joint.idx_q : joint.idx_q + joint.nq] = ours
         return out
 
-    def to_pin_v(self, v: Array) -> Array:
+    def to_pin_v(self, v):
         return v[..., self._v]
 
-    def from_pin_v(self, v: Array) -> Array:
+    def from_pin_v(self, v):
         return np.asarray(v)[..., self._back]
 
-    def inverse_dynamics(self, q: Array, v: Array, a: Array) -> Array:
+    def inverse_dynamics(self, q, v, a):
         rows = zip(self.to_pin_q(q), self.to_pin_v(v), self.to_pin_v(a), strict=True)
         return self.from_pin_v(np.array([pin.rnea(self.theirs, self.data, *row) for row in rows]))
 
-    def forward_dynamics(self, q: Array, v: Array, tau: Array) -> Array:
+    def forward_dynamics(self, q, v, tau):
         rows = zip(self.to_pin_q(q), self.to_pin_v(v), self.to_pin_v(tau), strict=True)
         return self.from_pin_v(np.array([pin.aba(self.theirs, self.data, *row) for row in rows]))
 
-    def mass_matrix(self, q: Array) -> Array:
+    def mass_matrix(self, q):
         M = np.array([np.array(pin.crba(self.theirs, self.data, row)) for row in self.to_pin_q(q)])
         M = np.triu(M) + np.swapaxes(np.triu(M, 1), -1, -2)
         return M[:, self._back][:, :, self._back]
 
-    def mass_matrix_inverse(self, q: Array) -> Array:
+    def mass_matrix_inverse(self, q):
         M = np.array([np.array(pin.computeMinverse(self.theirs, self.data, row)) for row in self.to_pin_q(q)])
         M = np.triu(M) + np.swapaxes(np.triu(M, 1), -1, -2)
         return M[:, self._back][:, :, self._back]
 
-    def jacobian(self, q: Array, frame: str) -> Array:
+    def jacobian(self, q, frame):
         """Return the Jacobian (n, 6, nv) of a body (of its frame) in its own coordinates, angular rows first."""
         index = self.theirs.getJointId(next(b.joint_name for b in self.ours.bodies if b.name == frame))
         J = np.array([pin.computeJointJacobian(self.theirs, self.data, row, index) for row in self.to_pin_q(q)])
         return self.from_pin_v(J[:, [3, 4, 5, 0, 1, 2]])
 
-    def poses(self, q: Array) -> Array:
+    def poses(self, q):
         """Return the poses (n, nb, 4, 4) of the bodies, in our order."""
         names = list(self.theirs.names)
         out = []
@@ -159,19 +154,17 @@ class Oracle:
             out.append([self.data.oMi[names.index(b.joint_name)].homogeneous.copy() for b in self.ours.bodies])
         return np.array(out)
 
-    def integrate(self, q: Array, dv: Array) -> Array:
+    def integrate(self, q, dv):
         """Return Pinocchio's q ⊕ dv, in its own coordinates."""
         rows = zip(self.to_pin_q(q), self.to_pin_v(dv), strict=True)
         return np.array([pin.integrate(self.theirs, *row) for row in rows])
 
-    def difference(self, q0: Array, q1: Array) -> Array:
+    def difference(self, q0, q1):
         rows = zip(self.to_pin_q(q0), self.to_pin_q(q1), strict=True)
         return self.from_pin_v(np.array([pin.difference(self.theirs, *row) for row in rows]))
 
 
-def constrained_dynamics(
-    oracle: Oracle, kind: pin.ContactType, frames: Sequence[Sequence[str]], q: Array, v: Array, tau: Array
-) -> tuple[Array, Any]:
+def constrained_dynamics(oracle, kind, frames, q, v, tau):
     """Return Pinocchio's accelerations with one or two frames held each, and the data of its constraints."""
     held, data = rigid(oracle, kind, frames)
     pin.initConstraintDynamics(oracle.theirs, oracle.data, held, data)
@@ -181,7 +174,7 @@ def constrained_dynamics(
     return oracle.from_pin_v(found[None])[0], data
 
 
-def rigid(oracle: Oracle, kind: pin.ContactType, frames: Sequence[Sequence[str]]) -> tuple[Any, Any]:
+def rigid(oracle, kind, frames):
     """Return Pinocchio's constraints that hold one frame, or two together, and their data."""
     found, data = pin.StdVec_RigidConstraintModel(), pin.StdVec_RigidConstraintData()
     for names in frames:

@@ -1,23 +1,20 @@
 """Recorded motions of imitated arms: good ones, and what goes wrong with them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
 import kinetree as kt
-from kinetree.identification import Samples, prepare
+from kinetree.identification import prepare
 
 Array = np.ndarray
 Edit = Callable[[Array], Array]
 
 
 @lru_cache
-def arm(name: str) -> kt.Robot:
+def arm(name):
     """Return an arm without its fingers."""
     robot = kt.load(name)
     fingers = [joint for joint in robot.joint_names if "finger" in joint]
@@ -45,7 +42,7 @@ class Log:
     q: Edit | None = None
     tau: Edit | None = None
 
-    def recorded(self) -> tuple[Array, Array, Array]:
+    def recorded(self):
         """Return times, positions and forces."""
         robot, rng = arm(self.robot), np.random.default_rng(self.seed)
         nv, size = robot.nv, np.clip(np.abs(robot.inverse_dynamics(*robot.random_state(0, 200))).max(axis=0), 2.0, 60.0)
@@ -66,11 +63,11 @@ class Log:
         q, tau = (edit(x) if edit else x for edit, x in ((self.q, q), (self.tau, tau)))
         return t[inside], q[inside], tau[inside]
 
-    def samples(self, **choices: Any) -> Samples:
+    def samples(self, **choices):
         """Return samples for `identify`."""
         return prepare(arm(self.robot), *self.recorded(), filter=kt.Filter(**choices))
 
-    def _motion(self, robot: kt.Robot, rng: np.random.Generator) -> tuple[Array, tuple[Array, Array, Array]]:
+    def _motion(self, robot, rng):
         t = np.arange(round(self.duration * self.rate)) / self.rate
         low, high = (
             np.where(np.isfinite(x), x, y) for x, y in ((robot.lower_limits, -np.pi), (robot.upper_limits, np.pi))

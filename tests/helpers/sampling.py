@@ -3,8 +3,6 @@
 What is sampled is chosen by a seed: KINETREE_TEST_SEED, or a number made from the commit, which pytest prints.
 """
 
-from __future__ import annotations
-
 import hashlib
 import heapq
 import itertools
@@ -12,7 +10,7 @@ import os
 import random
 import subprocess
 import sys
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -23,7 +21,7 @@ ROOT = Path(__file__).parents[2]
 ALL = bool(os.environ.get("KINETREE_TEST_ALL"))
 
 
-def seed_of_commit(root: Path = ROOT) -> int:
+def seed_of_commit(root=ROOT):
     """Return a number made from the commit that is checked out; without git, from the sources and the tests."""
     git = ["git", "-C", str(root), "rev-parse", "HEAD"]
     try:
@@ -45,18 +43,18 @@ class Table(NamedTuple):
     chosen: Sequence[tuple[Any, ...]]
 
 
-TABLES: list[Table] = []
+TABLES = []
 """Of all test modules that have been imported."""
 
 
-def few(cases: Iterable[T], count: int) -> list[T]:
+def few(cases, count):
     """Return so many of the cases in their order, or all where all are asked for."""
     every = list(cases)
     chosen = sorted(random.Random(SEED).sample(range(len(every)), min(count, len(every))))
     return every if ALL else [every[k] for k in chosen]
 
 
-def cover(cases: Iterable[Case]) -> list[Case]:
+def cover(cases):
     """Return cases that have every value of every factor, and every two values of two factors that a case has.
 
     Parameters
@@ -82,7 +80,7 @@ def cover(cases: Iterable[Case]) -> list[Case]:
     return chosen
 
 
-def pairwise(cases: Sequence[Case], seed: int) -> list[Case]:
+def pairwise(cases, seed):
     """Return the cover that a seed chooses: one after the other, a case with most pairs that none before it has."""
     ranks = random.Random(seed).sample(range(len(cases)), len(cases))
     has = [pairs(case) for case in cases]
@@ -100,13 +98,13 @@ def pairwise(cases: Sequence[Case], seed: int) -> list[Case]:
     return [cases[k] for k in sorted(chosen)]
 
 
-def pairs(case: tuple[Any, ...]) -> set[Hashable]:
+def pairs(case):
     """Return every value of a case with its factor, and every two of them."""
     values = [(factor, _name(value)) for factor, value in enumerate(case)]
     return {*values, *itertools.combinations(values, 2)}
 
 
-def _name(value: Any) -> Hashable:
+def _name(value):
     """Return what equal values have in common."""
     try:
         return hash(value), repr(value)

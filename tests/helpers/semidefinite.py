@@ -7,16 +7,11 @@ References: Goulart and Chen, "Clarabel: an interior-point solver for conic prog
 Ben-Tal and Nemirovski, "Lectures on modern convex optimization", 2001, section 4.2, for the inequality.
 """
 
-from __future__ import annotations
-
-from collections.abc import Mapping
-
 import clarabel
 import numpy as np
 from scipy import sparse
 
-from helpers.trees import Array
-from kinetree.identification.bodies import BASIS, Consistent, Problem, pseudo_inertia
+from kinetree.identification.newton import BASIS, Consistent, pseudo_inertia
 
 ENTRIES = 10
 """Of a lower triangular matrix (4, 4)."""
@@ -24,7 +19,7 @@ ENTRIES = 10
 LOWER = [(i, j) for i in range(4) for j in range(i + 1)]
 
 
-def solve(problem: Problem) -> Consistent:
+def solve(problem):
     """Return the minimum by Clarabel, and the duality gap that it certifies.
 
     Its variables are the parameters in units of the prior's.
@@ -80,21 +75,21 @@ def solve(problem: Problem) -> Consistent:
     return Consistent(np.array(found.x[:n]) * units, gap)
 
 
-def _units(diagonal: Array) -> Array:
+def _units(diagonal):
     """Return units of the ten parameters in which a body with this diagonal of its pseudo-inertia is of size one."""
     x, y, z, m = diagonal
     h = [x * m, y * m, z * m]
     return np.array([m * m, *h, x * x, x * y, y * y, x * z, y * z, z * z])
 
 
-def _exponential(count: int, logarithm: int, of: Mapping[int, float]) -> list[Array]:
+def _exponential(count, logarithm, of):
     """Return three rows of ``s = b − A x`` in the cone ``s_2 e^{s_1/s_2} ≤ s_3``: a logarithm, one, and of what."""
     a, one, x = np.zeros((3, count))
     a[logarithm], x[list(of)] = -1.0, [-factor for factor in of.values()]
     return [a, one, x]
 
 
-def _triangles(matrices: Array) -> Array:
+def _triangles(matrices):
     """Return upper triangles by columns, with √2 times what is off the diagonal, as Clarabel has symmetric matrices."""
     size = matrices.shape[-1]
     columns = [(i, j) for j in range(size) for i in range(j + 1)]

@@ -1,7 +1,5 @@
 """Files for tests of the command line."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from kinetree.logs.columns import Coordinates

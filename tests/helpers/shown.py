@@ -3,13 +3,9 @@
 Numbers are equal up to rounding, so that another machine's arithmetic changes nothing; all else is equal exactly.
 """
 
-from __future__ import annotations
-
 import math
-from collections.abc import Iterable, Iterator
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from matplotlib.colors import to_hex
@@ -17,7 +13,7 @@ from matplotlib.colors import to_hex
 FOLDER = Path(__file__).parents[1] / "golden" / "shown"
 
 
-def figure_lines(figure: Any) -> Iterator[str]:
+def figure_lines(figure):
     """Yield what a figure shows: its size, its texts, and of each panel all that is drawn in it."""
     yield f"figure {numbers(figure.get_size_inches())} '{figure.get_suptitle()}'"
     for part in [figure, *getattr(figure, "subfigs", [])]:
@@ -27,7 +23,7 @@ def figure_lines(figure: Any) -> Iterator[str]:
             yield from axes_lines(ax)
 
 
-def axes_lines(ax: Any) -> Iterator[str]:
+def axes_lines(ax):
     """Yield what a panel shows."""
     titles = [ax.get_title(loc) for loc in ("left", "center")]
     place = f" at {numbers(ax.get_position().bounds)}" if ax.figure.get_layout_engine() is None else ""
@@ -67,19 +63,19 @@ def axes_lines(ax: Any) -> Iterator[str]:
         yield from (f"  {line}" for line in legend_lines(ax.get_legend()))
 
 
-def legend_lines(legend: Any) -> Iterator[str]:
+def legend_lines(legend):
     """Yield the texts of a legend, in one line."""
     texts = [f"{text.get_text()}' {text.get_size():g} '" for text in [legend.get_title(), *legend.get_texts()]]
     frame = f"alpha {legend.get_frame().get_alpha()}" if legend.get_frame_on() else "no frame"
     yield f"legend '{''.join(texts)}' {legend._outside_loc} {legend._loc} columns {legend._ncols} {frame}"
 
 
-def numbers(values: Iterable[float]) -> str:
+def numbers(values):
     """Return numbers with six digits, those below 1e-9 as zero: what is rounding is the same on every machine."""
     return " ".join(f"{0.0 if abs(x) < 1e-9 else x:.6g}" for x in np.ravel(values))
 
 
-def summary(values: Any) -> str:
+def summary(values):
     """Return how many values there are, the first, the last, the least, the largest, and a sum of all sizes."""
     x = np.asarray(values, dtype=float)
     known = x[np.isfinite(x)]
@@ -89,7 +85,7 @@ def summary(values: Any) -> str:
     return f"{x.size} {numbers([known[0], known[-1], known.min(), known.max(), weighed])}"
 
 
-def differences(now: str, before: str) -> list[str]:
+def differences(now, before):
     """Return the lines that differ, of words that are not equal and numbers that differ by more than rounding."""
     return [
         f"{k}: {old!r} is now {new!r}"
@@ -98,20 +94,20 @@ def differences(now: str, before: str) -> list[str]:
     ]
 
 
-def alike(new: str, old: str) -> bool:
+def alike(new, old):
     """Return whether two lines are equal but for the last digits of numbers."""
     pairs = [*zip_longest(new.split(" "), old.split(" "), fillvalue="")]
     return new == old or all(a == b or _near(a, b) for a, b in pairs)
 
 
-def _near(a: str, b: str) -> bool:
+def _near(a, b):
     try:
         return math.isclose(float(a), float(b), rel_tol=1e-4, abs_tol=1e-9)
     except ValueError:
         return False
 
 
-def stored(name: str) -> str:
+def stored(name):
     """Return what is on file."""
     path = FOLDER / f"{name}.txt"
     return path.read_text(encoding="utf-8") if path.exists() else ""

@@ -1,7 +1,5 @@
 """Robots of the textbooks, as published."""
 
-from __future__ import annotations
-
 import warnings
 from math import pi
 
@@ -9,7 +7,6 @@ import numpy as np
 
 from kinetree.formats import FormatWarning, NonPhysicalInertiaWarning
 from kinetree.formats.chains import DHLink, model_from_dh, model_from_screws
-from kinetree.model import Model
 from kinetree.spatial import Inertia
 
 # -- Modern Robotics: the three-link example in the docstrings of the package `modern_robotics` (Lynch and Park) ------
@@ -32,7 +29,7 @@ THETA, DTHETA, DDTHETA = np.array([0.1, 0.1, 0.1]), np.array([0.1, 0.2, 0.3]), n
 F_TIP = np.ones(6)
 
 
-def three_link() -> Model:
+def three_link():
     """The first screw has the length √2 in the book's example, hence the warning."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FormatWarning)
@@ -69,7 +66,7 @@ PUMA_MOTORS = [  # rotor inertia, gear ratio, viscous friction, Coulomb friction
 PUMA_QN = np.array([0, pi / 4, pi, 0, pi / 4, 0])
 
 
-def puma_rows() -> list[DHLink]:
+def puma_rows():
     return [
         DHLink(
             d=d,
@@ -87,7 +84,7 @@ def puma_rows() -> list[DHLink]:
     ]
 
 
-def puma() -> Model:
+def puma():
     """Its first link has a moment of inertia about the axis and nothing else, hence the warning."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NonPhysicalInertiaWarning)

@@ -1,22 +1,19 @@
 """Random kinematic trees, and the pages of the algorithms on NumPy arrays."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from scipy.spatial.transform import Rotation
 
 from helpers.joints import MOVING
-from kinetree.joints import Fixed, FreeFlyer, Joint
-from kinetree.model import Model, ModelBuilder
+from kinetree.joints import Fixed, FreeFlyer
+from kinetree.model import ModelBuilder
 from kinetree.spatial import Inertia
 
 Array = np.ndarray[Any, Any]
 
 
-def random_inertia(rng: np.random.Generator) -> Inertia:
+def random_inertia(rng):
     """Return the inertia of a cloud of six point masses: physical by construction."""
     masses, points = rng.uniform(0.1, 1.0, 6), rng.normal(scale=0.3, size=(6, 3))
     mass = masses.sum()
@@ -29,9 +26,7 @@ def random_inertia(rng: np.random.Generator) -> Inertia:
 BALL = Inertia.from_com(1.0, [0.1, 0.0, 0.0], np.eye(3).tolist())
 
 
-def toy(
-    *joints: Any, links: Mapping[str, Any] | None = None, frames: Sequence[Any] = (), name: str = "toy", **options: Any
-) -> Model:
+def toy(*joints, links=None, frames=(), name="toy", **options):
     """Return a model of joints, each ``"name parent child"``, its type, and what else `add_joint` takes.
 
     Links are alike, of 1 kg, but for those in `links`; frames are ``"name link"`` and their placements.
@@ -48,7 +43,7 @@ def toy(
     return builder.build(**options)
 
 
-def chain(joints: Sequence[Joint], inertias: Sequence[Inertia], placements: Sequence[Any], **options: Any) -> Model:
+def chain(joints, inertias, placements, **options):
     """Return bodies in a row, link0 (the base) to linkn, by the joints j1 to jn at these placements."""
     names = (f"j{k} link{k - 1} link{k}" for k in range(1, len(joints) + 1))
     links = {"link0": None} | {f"link{k}": inertia for k, inertia in enumerate(inertias, start=1)}
@@ -56,7 +51,7 @@ def chain(joints: Sequence[Joint], inertias: Sequence[Inertia], placements: Sequ
     return toy(*each, links=links, **{"name": "chain"} | options)
 
 
-def random_placement(rng: np.random.Generator) -> Array:
+def random_placement(rng):
     """Return a random pose, (4, 4)."""
     placement = np.eye(4)
     placement[:3, :3] = Rotation.from_quat(rng.normal(size=4)).as_matrix()
@@ -64,16 +59,7 @@ def random_placement(rng: np.random.Generator) -> Array:
     return placement
 
 
-def random_tree(
-    seed: int,
-    n: int = 8,
-    joints: Sequence[Joint] = MOVING,
-    *,
-    armature: bool = True,
-    fixed_links: bool = True,
-    shuffled: bool = True,
-    gravity: Sequence[float] = (0.7, -1.1, -9.6),
-) -> Model:
+def random_tree(seed, n=8, joints=MOVING, *, armature=True, fixed_links=True, shuffled=True, gravity=(0.7, -1.1, -9.6)):
     """Return a tree of n moving bodies with random parents, placements, inertias and joints of these types.
 
     The first joints go through `joints` in turn, so that a tree of enough bodies has all of them. Where `shuffled`,
@@ -102,13 +88,13 @@ def random_tree(
     return builder.build(base_pose=random_placement(rng).tolist(), gravity=gravity)
 
 
-def _weights(i: int) -> Array:
+def _weights(i):
     """Return probabilities that favour late bodies, so that trees are deep and still branch."""
     w = 1.5 ** np.arange(i + 1)
     return w / w.sum()
 
 
-def random_states(model: Model, seed: int, size: int | tuple[int, ...] = 16) -> tuple[Array, Array, Array]:
+def random_states(model, seed, size=16):
     """Return random q (*size, nq), v and a (*size, nv)."""
     rng = np.random.default_rng(seed)
     lead = (size,) if isinstance(size, int) else size
@@ -119,23 +105,21 @@ def random_states(model: Model, seed: int, size: int | tuple[int, ...] = 16) -> 
     return q, v, a
 
 
-def columns(array: Array, rank: int = 1) -> Any:
+def columns(array, rank=1):
     """Return an array's last axes as nested lists of arrays over the leading ones: a page's scalars."""
     if rank == 0:
         return array
     return [columns(array[(..., k, *[slice(None)] * (rank - 1))], rank - 1) for k in range(array.shape[-rank])]
 
 
-def stacked(value: Any, lead: tuple[int, ...]) -> Array:
+def stacked(value, lead):
     """Return nested lists of scalars or arrays as one array with the leading axes first."""
     if isinstance(value, (list, tuple)):
         return np.stack([stacked(v, lead) for v in value], axis=len(lead))
     return np.broadcast_to(np.asarray(value), lead)
 
 
-def page(
-    function: Callable[..., Any], model: Model, *arrays: Array, f_ext: Array | None = None, **options: str
-) -> Array:
+def page(function, model, *arrays, f_ext=None, **options):
     """Run an algorithm's page on a batch, each scalar a NumPy array over the leading axes of all states."""
     lead = np.broadcast_shapes(*(x.shape[:-1] for x in arrays))
     arguments = [columns(np.broadcast_to(x, (*lead, x.shape[-1]))) for x in arrays]
@@ -144,7 +128,7 @@ def page(
     return stacked(function(model, *arguments, **options), lead)
 
 
-def moved(model: Model, q: Array, dv: Array) -> Array:
+def moved(model, q, dv):
     """Return q ⊕ dv, joint by joint; complex dv makes a complex step."""
     lead = np.broadcast_shapes(q.shape[:-1], dv.shape[:-1])
     out = np.empty((*lead, model.nq), np.result_type(q, dv))
@@ -160,16 +144,16 @@ STEP = 1e-30
 """A complex step so small that its square is nothing: derivatives to the last digits."""
 
 
-def rate(function: Callable[[Array], Array], model: Model, q: Array, v: Array) -> Array:
+def rate(function, model, q, v):
     """Return the rate of function(q) while q moves at the velocity v, by a complex step."""
     return function(moved(model, q, 1j * STEP * v)).imag / STEP
 
 
-def gradient(function: Callable[[Array], Array], model: Model, q: Array) -> Array:
+def gradient(function, model, q):
     """Return the rates of function(q) along each entry of the velocity, in a new last axis."""
     return np.moveaxis(rate(function, model, q, units(model, q)), 0, -1)
 
 
-def units(model: Model, q: Array) -> Array:
+def units(model, q):
     """Return the unit velocities (nv, …, nv), along an axis of their own before those of the states."""
     return np.eye(model.nv).reshape(-1, *[1] * (q.ndim - 1), model.nv)

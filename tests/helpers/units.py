@@ -4,19 +4,15 @@ Of each symbol the glossary has the shape; `DIMENSIONS` has the powers of energy
 along each axis: rad or m of joints (nv), rows (nrows) and independent velocities.
 """
 
-from __future__ import annotations
-
 from dataclasses import fields, replace
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from helpers.trees import Array
 from kinetree.algorithms.kinematics.manifold import turning
-from kinetree.algorithms.registry import Algorithm
 from kinetree.constraints.model import ConstrainedModel
-from kinetree.constraints.types import Constraint, Gear
-from kinetree.model import Body, Model
+from kinetree.constraints.types import Gear
+from kinetree.model import Model
 from kinetree.spatial import Inertia, Transform
 
 M = TypeVar("M", bound=Model)
@@ -30,7 +26,7 @@ class Units(NamedTuple):
     time: float
 
     @property
-    def energy(self) -> float:
+    def energy(self):
         return self.mass * self.length**2 / self.time**2
 
 
@@ -46,7 +42,7 @@ class Powers(NamedTuple):
 NUMBER, MOTION, RATE, FORCE = Powers(), Powers(0, -1, (1,)), Powers(0, -2, (1,)), Powers(1, 0, (-1,))
 MASSES, INVERSE, IMPULSE = Powers(1, 2, (-1, -1)), Powers(-1, -2, (1, 1)), Powers(1, 1, (-1,))
 
-DIMENSIONS: dict[str, Powers] = {
+DIMENSIONS = {
     **dict.fromkeys(("active", "restitution", "friction", "tolerance", "max_iterations", "restarts"), NUMBER),
     **dict.fromkeys(("iterations", "converged"), NUMBER),
     **dict.fromkeys(("v", "v_next", "v_independent"), MOTION),
@@ -69,7 +65,7 @@ DIMENSIONS: dict[str, Powers] = {
 }
 """By symbol; those that differ from function to function, and q, f_ext, row_motion and slots, are below."""
 
-OF_FUNCTIONS: dict[str, dict[str, Powers]] = {
+OF_FUNCTIONS = {
     "constraint_jacobian": {"J": Powers(axes=(1, -1))},
     "delassus_matrix": {"G": INVERSE},
     "velocity_map": {"G": Powers(axes=(1, -1))},
@@ -83,13 +79,13 @@ OF_FUNCTIONS: dict[str, dict[str, Powers]] = {
 }
 
 
-def row_angles(model: ConstrainedModel) -> list[bool]:
+def row_angles(model):
     """Return for each row whether it is an angle."""
     q = np.concatenate([body.joint.neutral() for body in model.leading])
     return [row.angular for row in model.constraint_rows(q.tolist())]
 
 
-def unit(model: ConstrainedModel, u: Units, algorithm: Algorithm, name: str) -> Array | float:
+def unit(model, u, algorithm, name):
     """Return by what an input or output of an algorithm is multiplied in other units."""
     joints = np.where(model.turning, 1.0, u.length)
     along = {"nv": joints, "nrows": np.where(row_angles(model), 1.0, u.length)}
@@ -105,13 +101,13 @@ def unit(model: ConstrainedModel, u: Units, algorithm: Algorithm, name: str) -> 
     of_function = OF_FUNCTIONS.get(algorithm.name, {})
     powers = of_function[name] if name in of_function else DIMENSIONS[name]
     shape = {**algorithm.inputs, **algorithm.optional, **algorithm.outputs}[name]
-    found: Array = np.array(u.energy**powers.energy * u.time**powers.time * u.length**powers.length)
+    found = np.array(u.energy**powers.energy * u.time**powers.time * u.length**powers.length)
     for axis, power in zip(shape, powers.axes, strict=bool(powers.axes)):
         found = found[..., None] * along[str(axis)] ** power
     return found
 
 
-def _of_configuration(body: Body, joints: Array) -> Array:
+def _of_configuration(body, joints):
     """Return the units of a joint's coordinates: a velocity's if there is one, else by their names."""
     own = joints[list(body.v_index)]
     return (
@@ -121,10 +117,10 @@ def _of_configuration(body: Body, joints: Array) -> Array:
     )
 
 
-def in_units(model: M, u: Units) -> M:
+def in_units(model, u):
     """Return a mechanism, or a tree, in other units."""
     joints = np.where(turning(model), 1.0, u.length)
-    own: dict[str, Any] = {}
+    own = {}
     if isinstance(model, ConstrainedModel):
         own["constraints"] = tuple(_constraint(c, model, u, joints) for c in model.constraints)
         own["stabilization"] = model.stabilization / u.time
@@ -138,23 +134,23 @@ def in_units(model: M, u: Units) -> M:
     )
 
 
-def of_configuration(model: Model, u: Units) -> Array:
+def of_configuration(model, u):
     """Return the units of a configuration's coordinates."""
     joints = np.where(turning(model), 1.0, u.length)
     return np.concatenate([_of_configuration(body, joints) for body in model.leading])
 
 
-def _moved(X: Transform, u: Units) -> Transform:
+def _moved(X, u):
     return Transform(X.E, X.r * u.length)
 
 
-def _inertia(inertia: Inertia, u: Units) -> Inertia:
+def _inertia(inertia, u):
     powers = np.array([0, 1, 1, 1, 2, 2, 2, 2, 2, 2])
     return Inertia.from_parameters((np.array([*inertia]) * u.mass * u.length**powers).tolist())
 
 
-def _body(body: Body, u: Units, own: Array) -> Body:
-    def each(values: Any, of: Array) -> tuple[float, ...]:
+def _body(body, u, own):
+    def each(values, of) -> tuple[float, ...]:
         return tuple((np.array(values) * of).tolist())
 
     limits, spring, one = body.limits, body.spring, float(own[0])
@@ -176,7 +172,7 @@ def _body(body: Body, u: Units, own: Array) -> Body:
     )
 
 
-def _constraint(constraint: Constraint, model: ConstrainedModel, u: Units, joints: Array) -> Constraint:
+def _constraint(constraint, model, u, joints):
     """Return a constraint in other units: its lengths, and a gear's ratios, whose row has its first joint's unit."""
     if isinstance(constraint, Gear):
         own = {name: joints[model.bodies[model.body_of_joint(name)].v_index[0]] for name in constraint.of}
@@ -184,7 +180,7 @@ def _constraint(constraint: Constraint, model: ConstrainedModel, u: Units, joint
         ratios = {name: c * first / own[name] for name, c in dict(constraint.ratios).items()}
         return replace(constraint, ratios=ratios, offset=constraint.offset * first)
     lengths = {f.name for f in fields(constraint)} & {"radius", "height", "length", "point"}
-    changed: dict[str, Any] = {}
+    changed = {}
     for name in lengths:
         x = getattr(constraint, name)
         changed[name] = tuple(u.length * y for y in x) if isinstance(x, tuple) else u.length * x

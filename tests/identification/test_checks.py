@@ -4,12 +4,8 @@ The tests try some logs each; measured over many (of ur5 and panda, by turns): 2
 40 of 40 signs of positions and of forces, 120 of 120 exchanges.
 """
 
-from __future__ import annotations
-
 import json
 import warnings
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pytest
@@ -18,14 +14,14 @@ import kinetree as kt
 from helpers.arm_logs import Conditions, recorded, true_robot
 from helpers.clocks import CLOCKS
 from helpers.mechanisms import four_bar
-from helpers.recorded import Array, Log, arm
+from helpers.recorded import Log, arm
 from helpers.sampling import few
 from kinetree.identification import Finding, LogWarning, Samples, diagnose, prepare
 from kinetree.identification.checks.registry import CHECKS
 from kinetree.identification.checks.regression import Regression
 
 ARMS = ("ur5", "panda")
-GOOD: list[dict[str, Any]] = [
+GOOD = [
     {},
     {"noise": 0.1},
     {"rate": 100.0, "duration": 40.0},
@@ -34,23 +30,23 @@ GOOD: list[dict[str, Any]] = [
 ]
 
 
-def minus(k: int) -> Callable[[Array], Array]:
+def minus(k):
     return lambda x: x * np.where(np.arange(x.shape[1]) == k, -1.0, 1.0)
 
 
-def exchanged(k: int) -> Callable[[Array], Array]:
+def exchanged(k):
     return lambda x: x[:, [*range(k), k + 1, k, *range(k + 2, x.shape[1])]]
 
 
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("choices", GOOD, ids=str)
 @pytest.mark.parametrize("name", ARMS)
-def test_good_logs_pass_without_a_word(name: str, choices: dict[str, Any], seed: int) -> None:
+def test_good_logs_pass_without_a_word(name, choices, seed):
     assert diagnose(arm(name), Log(name, seed, **choices).samples()) == ()
 
 
 @pytest.mark.parametrize("seed", few(range(200), 6))
-def test_logs_of_all_conditions_are_not_refused(seed: int) -> None:
+def test_logs_of_all_conditions_are_not_refused(seed):
     """Arms, motions and clocks at random, joints that stand still or are slow, and loads; the error shows the log."""
     rng = np.random.default_rng([seed, 7])
     name = str(rng.choice(ARMS[::-1]))
@@ -79,7 +75,7 @@ def test_logs_of_all_conditions_are_not_refused(seed: int) -> None:
 
 @pytest.mark.parametrize("name", ARMS)
 @pytest.mark.parametrize("seed", range(4))
-def test_loads_and_joints_that_stand_still_are_no_errors(name: str, seed: int) -> None:
+def test_loads_and_joints_that_stand_still_are_no_errors(name, seed):
     """Of the old check, these loads made an error of every fourth log: "the other sign"."""
     robot = arm(name)
     for friction in (1.0, 0.1):
@@ -91,7 +87,7 @@ def test_loads_and_joints_that_stand_still_are_no_errors(name: str, seed: int) -
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_what_holds_a_joint_that_stands_still_is_no_error(seed: int) -> None:
+def test_what_holds_a_joint_that_stands_still_is_no_error(seed):
     """A brake, whose force is constant, and creeping under friction that holds: two of 16 logs each were refused."""
     name = ARMS[seed % 2]
     robot, rng = arm(name), np.random.default_rng(seed)
@@ -107,9 +103,9 @@ def test_what_holds_a_joint_that_stands_still_is_no_error(seed: int) -> None:
 
 @pytest.mark.parametrize("name", ARMS)
 @pytest.mark.parametrize("k", range(6))
-def test_signs_and_exchanges_are_named(name: str, k: int) -> None:
+def test_signs_and_exchanges_are_named(name, k):
     robot = arm(name)
-    cases: dict[str, dict[str, Any]] = {
+    cases = {
         "position_sign": {"q": minus(k)},
         "force_sign": {"tau": minus(k), "load": 4.0 * (k % 2)},
         "swapped_positions": {"q": exchanged(k)},
@@ -129,14 +125,14 @@ def test_signs_and_exchanges_are_named(name: str, k: int) -> None:
 
 @pytest.mark.parametrize("late", [0.005, 0.01, 0.02, 0.05, 0.1, -0.005])
 @pytest.mark.parametrize("name", ARMS)
-def test_forces_that_are_late_are_named(name: str, late: float) -> None:
+def test_forces_that_are_late_are_named(name, late):
     (found,) = diagnose(arm(name), Log(name, 2, late=late).samples())
     assert (found.name, found.severity) == ("delay", "warning")
     assert abs(found.figures["delay_s"] / late - 1.0) < 0.2
     assert "late by" in found.message if late > 0.0 else "early by" in found.message
 
 
-def test_short_delays_are_named() -> None:
+def test_short_delays_are_named():
     """Of 2 ms, at 500 Hz: 19 of 20 logs."""
     found = [diagnose(arm("ur5"), Log("ur5", seed, late=0.002).samples()) for seed in range(4)]
     delays = [x.figures["delay_s"] for findings in found for x in findings if x.name == "delay"]
@@ -144,7 +140,7 @@ def test_short_delays_are_named() -> None:
     assert np.allclose(delays, 0.002, atol=0.001)
 
 
-LACKS: dict[str, Callable[[Array, Array, Array], Array]] = {
+LACKS = {
     "offset": lambda v, tau, size: size * np.ones_like(v),
     "damping_asymmetry": lambda v, tau, size: size * np.abs(v),
     "stribeck": lambda v, tau, size: size * np.tanh(v / 0.01) * np.exp(-((v / 0.1) ** 2)),
@@ -154,7 +150,7 @@ LACKS: dict[str, Callable[[Array, Array, Array], Array]] = {
 
 @pytest.mark.parametrize("part", [0.05, 0.1, 0.3])
 @pytest.mark.parametrize("term", LACKS)
-def test_what_the_model_lacks_is_named(term: str, part: float) -> None:
+def test_what_the_model_lacks_is_named(term, part):
     for name in ARMS:
         log = Log(name, 3, lacks=lambda v, tau, size: part * LACKS[term](v, tau, size))
         found = diagnose(arm(name), log.samples())
@@ -172,7 +168,7 @@ def test_what_the_model_lacks_is_named(term: str, part: float) -> None:
 
 @pytest.mark.parametrize("name", ARMS)
 @pytest.mark.parametrize("factor", [1000.0, 1e-3, 100.0])
-def test_forces_in_another_unit_are_one_error_before_the_estimate(name: str, factor: float) -> None:
+def test_forces_in_another_unit_are_one_error_before_the_estimate(name, factor):
     """Of all joints, and of each one; once only of the joint that carries most."""
     robot = arm(name)
     samples = Log(name, 0, tau=lambda x: factor * x).samples()
@@ -190,7 +186,7 @@ def test_forces_in_another_unit_are_one_error_before_the_estimate(name: str, fac
 
 @pytest.mark.parametrize("motion", ["waves", "points"])
 @pytest.mark.parametrize("name", ARMS)
-def test_positions_of_the_other_sign_are_told_from_forces_on_received_stamps(name: str, motion: str) -> None:
+def test_positions_of_the_other_sign_are_told_from_forces_on_received_stamps(name, motion):
     """Of a joint whose equation says little else: in 14 of 39 logs its forces were blamed."""
     robot = arm(name)
     log = recorded(true_robot(robot, 3), Conditions(stamps="received", motion=motion), 3)
@@ -203,7 +199,7 @@ def test_positions_of_the_other_sign_are_told_from_forces_on_received_stamps(nam
 
 
 @pytest.mark.parametrize("late", [0.01, 0.05, 0.1])
-def test_delays_are_read_right_whatever_the_cutoff_and_the_motion(late: float) -> None:
+def test_delays_are_read_right_whatever_the_cutoff_and_the_motion(late):
     """Once 1.3 times too long: dτ/dt was taken from the samples that were left."""
     robot = arm("ur5")
     moves = [Conditions(motion="points", clock=None, encoder=1e-6)] if late > 0.02 else []
@@ -215,7 +211,7 @@ def test_delays_are_read_right_whatever_the_cutoff_and_the_motion(late: float) -
         assert abs(found.figures["delay_s"] / late - 1.0) < 0.15
 
 
-def test_moves_from_point_to_point_lack_nothing() -> None:
+def test_moves_from_point_to_point_lack_nothing():
     """Friction at rest, which may be anything, was taken for play, load friction, delays in 19 of 70 logs, now in 4."""
     found = []
     for seed in range(8):
@@ -225,7 +221,7 @@ def test_moves_from_point_to_point_lack_nothing() -> None:
     assert len(found) <= 1
 
 
-def test_standing_that_leaves_too_few_samples_is_an_error() -> None:
+def test_standing_that_leaves_too_few_samples_is_an_error():
     robot = arm("ur5")
     samples = Log("ur5", 1).samples(
         standing=[0.05, 0.05, 0.05, 0.05, 0.05, 0.99 * np.abs(Log("ur5", 1).samples().v[:, 5]).max()]
@@ -239,7 +235,7 @@ def test_standing_that_leaves_too_few_samples_is_an_error() -> None:
         robot.identify(fast)
 
 
-def test_what_filtered_samples_do_not_show_is_told_by_prepare() -> None:
+def test_what_filtered_samples_do_not_show_is_told_by_prepare():
     robot = arm("ur5")
     t, q, tau = Log("ur5", 0).recorded()
     with warnings.catch_warnings():
@@ -259,12 +255,12 @@ def test_what_filtered_samples_do_not_show_is_told_by_prepare() -> None:
 FEET = ("FL_foot", "FR_foot", "RL_foot", "RR_foot")
 
 
-def standing(dog: kt.Robot, seed: int, bias: float = 0.0, given: tuple[int, ...] = (0, 1, 2, 3)) -> Samples:
+def standing(dog, seed, bias=0.0, given=(0, 1, 2, 3)):
     """Return a dog with a box on its back that sways on its feet, with sensors in some of them; one may be biased."""
     rng, t = np.random.default_rng(seed), np.linspace(0.0, 10.0, 2001)
     real = dog.attach(kt.Inertia.from_com(2.5, [0.05, 0, 0.1], np.diag([0.02, 0.03, 0.03])), "base")
 
-    def sway(n: int, size: float) -> Array:
+    def sway(n: int, size: float):
         angles = np.multiply.outer(t, rng.uniform(2, 7, (3, n))) + rng.uniform(0, 6, (3, n))
         return np.asarray(size * np.sin(angles).sum(axis=1))
 
@@ -283,7 +279,7 @@ def standing(dog: kt.Robot, seed: int, bias: float = 0.0, given: tuple[int, ...]
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_wrenches_of_feet(seed: int) -> None:
+def test_wrenches_of_feet(seed):
     dog = kt.load("go2")
     assert diagnose(dog, standing(dog, seed), []) == ()
     for given in ((0, 1), (0, 3), (1, 2, 3)):
@@ -296,7 +292,7 @@ def test_wrenches_of_feet(seed: int) -> None:
         assert abs(np.linalg.norm(one.figures["wrench"][3:]) / bias - 1.0) < 0.35
 
 
-def test_findings_are_values() -> None:
+def test_findings_are_values():
     """No name, no severity and no joint is read from a message."""
     found = diagnose(arm("ur5"), Log("ur5", 1, still=(0,), tau=minus(1)).samples())
     assert found.errors.names == ("force_sign",)
@@ -312,7 +308,7 @@ def test_findings_are_values() -> None:
     assert len(set(names)) == len(names)
 
 
-def test_the_tree_of_a_mechanism_wants_the_forces_in_its_loops() -> None:
+def test_the_tree_of_a_mechanism_wants_the_forces_in_its_loops():
     tree = four_bar().mech.tree
     q, v, a = tree.random_state(seed=0, size=200)
     alone, held = tree.inverse_dynamics(q, v, a), np.zeros((200, tree.nb, 6))
@@ -324,7 +320,7 @@ def test_the_tree_of_a_mechanism_wants_the_forces_in_its_loops() -> None:
 
 @pytest.mark.parametrize("samples", [6, 8, 10])
 @pytest.mark.filterwarnings("error")
-def test_few_samples_of_a_good_log_are_not_accused(samples: int) -> None:
+def test_few_samples_of_a_good_log_are_not_accused(samples):
     """With more noise than its forces, every third wrist had "the other sign": four factors explain so few numbers."""
     robot = kt.load("ur5")
     for seed in range(8):
@@ -335,7 +331,7 @@ def test_few_samples_of_a_good_log_are_not_accused(samples: int) -> None:
 
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("effect", [-1e-12, 1e-12])
-def test_sums_of_squares_that_rounding_makes_negative_are_no_warning(effect: float) -> None:
+def test_sums_of_squares_that_rounding_makes_negative_are_no_warning(effect):
     """Their roots were taken."""
     found = object.__new__(Regression)
     found.noise, found.counts, found._least, found.size = np.ones(1), np.array([10.0]), np.zeros(1), 2

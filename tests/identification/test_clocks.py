@@ -3,20 +3,17 @@
 What is covered is counted over a few logs of each clock, by a seed, or over many of each with KINETREE_TEST_ALL=1.
 """
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import kinetree as kt
-from helpers.arm_logs import Array, Conditions, recorded, true_robot
+from helpers.arm_logs import Conditions, recorded, true_robot
 from helpers.clocks import AT, CLOCKS, autocorrelation
 from helpers.sampling import ALL
-from kinetree.identification import BaseParameters, LogWarning, Samples, prepare
+from kinetree.identification import LogWarning, Samples, prepare
 from kinetree.identification.estimators.contract import integrated_times
 
 TERMS = ["armature", "damping", "friction"]
@@ -33,28 +30,28 @@ LOGS = {
 
 
 @pytest.fixture(scope="module")
-def arm() -> kt.Robot:
+def arm():
     return kt.load("ur5")
 
 
 @pytest.fixture(scope="module")
-def base(arm: kt.Robot) -> BaseParameters:
+def base(arm):
     return arm.base_parameters(TERMS)
 
 
-def log(arm: kt.Robot, clock: str, kind: str, seed: int) -> tuple[kt.Robot, Array, Array, Array]:
+def log(arm, clock, kind, seed):
     real = true_robot(arm, seed)
     return real, *recorded(real, replace(LOGS[kind], clock=clock), seed)
 
 
-def quietly(*arguments: object, **choices: kt.Filter) -> Samples:
+def quietly(*arguments, **choices):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LogWarning)
         return prepare(*arguments, **choices)
 
 
 @pytest.mark.parametrize("clock", CLOCKS)
-def test_clocks_are_as_they_were_measured(clock: str) -> None:
+def test_clocks_are_as_they_were_measured(clock):
     measured = CLOCKS[clock]
     steps = 1e3 * np.diff(measured.stamps(5000, 0))
     np.testing.assert_allclose(np.quantile(steps, AT[:-1]), measured.quantiles[:-1], atol=0.02)
@@ -64,7 +61,7 @@ def test_clocks_are_as_they_were_measured(clock: str) -> None:
 
 @pytest.mark.parametrize("kind", ["taken", "received", "missing", "doubled", "quantised"])
 @pytest.mark.parametrize("clock", CLOCKS)
-def test_the_cutoff_is_that_of_the_motion(arm: kt.Robot, clock: str, kind: str) -> None:
+def test_the_cutoff_is_that_of_the_motion(arm, clock, kind):
     """Of harmonics of 0.25 to 1 Hz, whatever the clock does; and forces of later samples are as on an even clock."""
     for seed in range(3):
         _, t, q, tau = log(arm, clock, kind, seed)
@@ -75,9 +72,7 @@ def test_the_cutoff_is_that_of_the_motion(arm: kt.Robot, clock: str, kind: str) 
         assert samples.cutoff.rate == pytest.approx(1e3 / CLOCKS[clock].mean, rel=0.05)
 
 
-def test_the_cutoff_is_printed_and_doubted_above_half_of_nyquists(
-    arm: kt.Robot, base: BaseParameters, tmp_path: Path
-) -> None:
+def test_the_cutoff_is_printed_and_doubted_above_half_of_nyquists(arm, base, tmp_path):
     _, t, q, tau = log(arm, "95 Hz", "taken", 0)
     with pytest.warns(
         LogWarning, match=r"the cut-off is 40 Hz, more than half of Nyquist's 46.\d Hz: accelerations are"
@@ -93,12 +88,12 @@ def test_the_cutoff_is_printed_and_doubted_above_half_of_nyquists(
     assert not arm.identify(arm_states(arm), base, check=False).cutoffs
 
 
-def arm_states(arm: kt.Robot) -> Samples:
+def arm_states(arm):
     q, v, a = arm.random_state(0, 200)
     return Samples(q, v, a, arm.inverse_dynamics(q, v, a))
 
 
-def test_a_single_slow_move_leaves_enough_samples(arm: kt.Robot) -> None:
+def test_a_single_slow_move_leaves_enough_samples(arm):
     """Of 20 s: with six times the frequency of its one period there were eleven."""
     t = CLOCKS["95 Hz"].stamps(1870, 0)
     q = 0.5 * (1.0 - np.cos(2.0 * np.pi * t / t[-1]))[:, None] * np.ones(arm.nv)
@@ -107,7 +102,7 @@ def test_a_single_slow_move_leaves_enough_samples(arm: kt.Robot) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", [kind for kind in LOGS if kind != "turns"])
-def test_error_bars_cover_as_often_as_they_say(arm: kt.Robot, base: BaseParameters, kind: str) -> None:
+def test_error_bars_cover_as_often_as_they_say(arm, base, kind):
     """Where joints stop, with `standing`: without it 0.70, since filtered speeds of either sign remain."""
     inside, stops = [], kind == "points"
     choices = {"standing": 0.03} if stops else {}
@@ -124,9 +119,7 @@ def test_error_bars_cover_as_often_as_they_say(arm: kt.Robot, base: BaseParamete
 
 @pytest.mark.parametrize("kind", ["taken", "received", "missing", "points", "turns"])
 @pytest.mark.parametrize("clock", CLOCKS)
-def test_residuals_are_those_of_independent_least_squares(
-    arm: kt.Robot, base: BaseParameters, clock: str, kind: str
-) -> None:
+def test_residuals_are_those_of_independent_least_squares(arm, base, clock, kind):
     """With Pinocchio's regressor, weights by joints and QR, of all samples; on another motion, rest included."""
     pin = pytest.importorskip("pinocchio")
     model = pin.buildModelFromXML(arm.to_urdf("ur5"))
@@ -136,7 +129,7 @@ def test_residuals_are_those_of_independent_least_squares(
     again = recorded(real, replace(LOGS[kind], clock=clock), 1000)
     unseen = quietly(arm, *again, filter=kt.Filter(cutoff=used.cutoff.frequency))._replace(standing=None)
 
-    def rows(samples: Samples) -> Array:
+    def rows(samples: Samples):
         q, v, a = (np.asarray(x) for x in samples[:3])
         inertial = [pin.computeJointTorqueRegressor(model, data, *state).copy() for state in zip(q, v, a, strict=True)]
         own = [x[:, :, None] * np.eye(arm.nv) for x in (a, v, np.asarray(samples.direction))]
@@ -151,19 +144,19 @@ def test_residuals_are_those_of_independent_least_squares(
     assert (own < 1.1 * others).all()
 
 
-def test_joints_at_rest_do_not_tell_their_friction(arm: kt.Robot, base: BaseParameters) -> None:
+def test_joints_at_rest_do_not_tell_their_friction(arm, base):
     """The filter makes small speeds of either sign of them, and friction at rest is any."""
     real, t, q, tau = log(arm, "95 Hz", "points", 0)
     friction = [k for k, name in enumerate(base.names) if name.startswith("friction")]
 
-    def errors(**choices: float) -> Array:
+    def errors(**choices: float):
         fit = arm.identify(quietly(arm, t, q, tau, filter=kt.Filter(**choices)), base)
         return np.abs(fit.values - base.of(real))[friction] / fit.std[friction]
 
     assert errors(standing=0.03).max() < 4.0 < errors().max()
 
 
-def test_few_samples_of_each_joint_tell_correlations_together(base: BaseParameters) -> None:
+def test_few_samples_of_each_joint_tell_correlations_together(base):
     """Of six joints with 150 samples, none of which is surely correlated by itself."""
     rng = np.random.default_rng(0)
     white = rng.normal(size=(150, 6))

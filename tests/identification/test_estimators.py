@@ -3,24 +3,19 @@
 Then what single ones promise: noise that joints share, and noise in the motion itself.
 """
 
-from __future__ import annotations
-
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 import pytest
 
 import kinetree as kt
-from helpers.small_arm import NOISE, Motion, bare_arm, noisy
-from helpers.trees import Array, random_tree
+from helpers.small_arm import NOISE, bare_arm, noisy
+from helpers.trees import random_tree
 from kinetree.identification import Generalised, Instrumental, LeastSquares, OutputError, Robust, Samples
-from kinetree.identification.bodies import pseudo_inertia
-from kinetree.identification.estimators import ESTIMATORS, Equations, Estimator, Prior, Solution
-from kinetree.identification.estimators.contract import solve
+from kinetree.identification.estimators import ESTIMATORS
+from kinetree.identification.estimators.contract import Solution, solve
+from kinetree.identification.newton import pseudo_inertia
 from kinetree.joints import FreeFlyer, Revolute
 
-TABLE: dict[str, Callable[[Any], Estimator]] = {
+TABLE = {
     "by joints": lambda motion: LeastSquares(),
     "all alike": lambda motion: LeastSquares(None),
     "Huber": lambda motion: Robust("huber"),
@@ -33,12 +28,12 @@ TERMS = ["armature", "damping", "friction"]
 every = pytest.mark.parametrize("name", TABLE)
 
 
-def test_the_table_has_all() -> None:
-    assert {type(make(())) for make in TABLE.values()} | {OutputError} == {*ESTIMATORS}
+def test_the_table_has_all():
+    assert {type(make(())).__name__ for make in TABLE.values()} | {"OutputError"} == {*ESTIMATORS.values()}
 
 
 @every
-def test_exact_data(arm: kt.Robot, motion: Motion, name: str) -> None:
+def test_exact_data(arm, motion, name):
     poor = arm.with_inertial_parameters(1.5 * arm.inertial_parameters).with_joint_physics(damping=0.0, friction=0.0)
     fit = poor.identify(motion, TERMS, by=TABLE[name](motion))
     expected = fit.base.of(arm)
@@ -51,7 +46,7 @@ def test_exact_data(arm: kt.Robot, motion: Motion, name: str) -> None:
 
 
 @every
-def test_error_bars(arm: kt.Robot, motion: Motion, name: str) -> None:
+def test_error_bars(arm, motion, name):
     """They cover as often as they say, and are near the Cramér–Rao bound where the weights are right."""
     base = arm.base_parameters(TERMS)
     fits = [
@@ -69,7 +64,7 @@ def test_error_bars(arm: kt.Robot, motion: Motion, name: str) -> None:
 
 
 @every
-def test_what_is_known_before(arm: kt.Robot, motion: Motion, name: str) -> None:
+def test_what_is_known_before(arm, motion, name):
     log, base, by = noisy(motion, 0, 1.0), arm.base_parameters(TERMS), TABLE[name](motion)
     k = base.names.index("damping of joint0")
     free = arm.identify(log, base, by=by, bodies=None)
@@ -83,7 +78,7 @@ def test_what_is_known_before(arm: kt.Robot, motion: Motion, name: str) -> None:
 
 
 @every
-def test_joints_that_stand_have_no_equations(arm: kt.Robot, motion: Motion, name: str) -> None:
+def test_joints_that_stand_have_no_equations(arm, motion, name):
     """Each joint moves while others stand, held by friction that nobody knows."""
     q, v, a, _ = (x.copy() for x in motion)
     standing = np.random.default_rng(10).random(v.shape) < 0.5
@@ -95,7 +90,7 @@ def test_joints_that_stand_have_no_equations(arm: kt.Robot, motion: Motion, name
 
 
 @pytest.fixture(scope="module")
-def flying() -> tuple[kt.Robot, Samples]:
+def flying():
     """Return a robot in the air with measured wrenches, and no force sensors; its base's forces are zero."""
     joints = [FreeFlyer(), Revolute(), Revolute((1, 0, 0))]
     robot = kt.Robot(random_tree(2, 3, joints, shuffled=False, gravity=(0, 0, -9.81)))
@@ -112,17 +107,22 @@ def flying() -> tuple[kt.Robot, Samples]:
 
 
 @every
-def test_zero_forces_and_joints_that_are_not_measured(flying: tuple[kt.Robot, Samples], name: str) -> None:
+def test_zero_forces_and_joints_that_are_not_measured(flying, name):
     robot, log = flying
     fit = robot.with_inertial_parameters(1.2 * robot.inertial_parameters).identify(log, [], by=TABLE[name](log))
     told = np.isfinite(fit.std)
     assert told.sum() >= 17, "all but those of a joint that the base does not carry"
     np.testing.assert_allclose(fit.values[told], fit.base.of(robot)[told], atol=1e-6 * np.abs(fit.values).max())
     np.testing.assert_array_equal(np.isnan(fit.noise), np.isnan(np.asarray(log.tau)[0]))
+    noise = np.where(np.isnan(fit.noise), np.nan, 0.1)
+    noisy = log._replace(tau=log.tau + noise * np.random.default_rng(0).normal(size=log.tau.shape))
+    fit = robot.identify(noisy, ["damping"], by=TABLE[name](log))
+    np.testing.assert_allclose(fit.noise, noise, rtol=0.3)
+    assert [x for x in fit.unidentifiable if "damping" in x] == [x for x in fit.base.names if "damping" in x] != []
 
 
 @every
-def test_an_iterator_is_enough_where_nothing_reads_again(arm: kt.Robot, motion: Motion, name: str) -> None:
+def test_an_iterator_is_enough_where_nothing_reads_again(arm, motion, name):
     by, base = TABLE[name](motion), arm.base_parameters(TERMS)
     if by.reads_again:
         with pytest.raises(kt.ArgumentError, match=f"{type(by).__name__} or .* give a list"):
@@ -136,14 +136,14 @@ class Plain:
 
     reads_again, exact_motion = False, True
 
-    def fit(self, equations: Equations, prior: Prior) -> Solution:
+    def fit(self, equations, prior):
         one = np.ones(len(equations.factors.R))
         A, b = equations.factors.stacked(one)
         values, covariance, null = solve(A, b, prior)
         return Solution(values, covariance, one, null, A, one)
 
 
-def test_an_estimator_from_outside(arm: kt.Robot, motion: Motion) -> None:
+def test_an_estimator_from_outside(arm, motion):
     log, base = noisy(motion, 0), arm.base_parameters(TERMS)
     fit = arm.identify(log, base, by=Plain())
     Y = base.regressor(*log[:3]).reshape(-1, base.dimension)
@@ -152,33 +152,24 @@ def test_an_estimator_from_outside(arm: kt.Robot, motion: Motion) -> None:
     np.testing.assert_allclose(motors.motor_constants.values, 1.0, rtol=1e-9)
 
 
-@pytest.mark.parametrize(
-    "old", ["weights", "loss", "instruments", "consistent", "prior_spread", "bounds", "joint_terms"]
-)
-def test_an_old_keyword_is_answered_with_the_new_one(arm: kt.Robot, motion: Motion, old: str) -> None:
-    new = {"joint_terms": "terms"}.get(old, "bodies" if old in ("consistent", "prior_spread", "bounds") else "by")
-    with pytest.raises(kt.errors.CallError, match=f"here it is '{new}|: write {new}="):
-        arm.identify(motion, **{old: None})
-
-
 # -- Noise that joints share, and a simulation in closed loop ----------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
-def loose() -> kt.Robot:
+def loose():
     """Return the arm without rotors."""
     physics = {"damping": [0.5, 1.0, 0.2], "friction": [2.0, 1.0, 0.5]}
     return bare_arm().with_joint_physics(**physics).with_friction(smoothing=0.05)
 
 
-def test_noise_that_joints_share(loose: kt.Robot) -> None:
+def test_noise_that_joints_share(loose):
     """The Cramér–Rao bound of correlated noise is reached; weights by joints are less certain."""
     q, v, a = loose.random_state(0, 200)
     tau, base = loose.inverse_dynamics(q, v, a), loose.base_parameters(TERMS[1:])
     root = np.array([[1.0, 0.0, 0.0], [0.9, 0.2, 0.0], [2.0, 0.3, 0.1]])
     W, Y = np.linalg.inv(root @ root.T), base.regressor(q, v, a)
     bound = np.linalg.inv(np.einsum("nki,kl,nlj->ij", Y, W, Y))
-    errors: dict[Estimator, list[Array]] = {Generalised(): [], LeastSquares(): []}
+    errors = {Generalised(): [], LeastSquares(): []}
     spread = []
     for seed in range(40):
         log = q, v, a, tau + np.random.default_rng(seed).normal(size=tau.shape) @ root.T
@@ -197,11 +188,11 @@ def test_noise_that_joints_share(loose: kt.Robot) -> None:
 
 
 @pytest.fixture(scope="module")
-def simulate(loose: kt.Robot) -> Callable[[kt.Robot], kt.Trajectory]:
+def simulate(loose):
     """Return the simulation of the arm's kinematics with a robot's numbers, under one controller."""
 
     @loose.compile(shapes={"gains": (3,)})
-    def controller(q: Array, v: Array, t: float, gains: Array) -> Array:
+    def controller(q, v, t: float, gains):
         error = [np.sin(1.0 + w * t) - x for w, x in zip((4.0, 6.0, 5.0), q, strict=True)]
         return np.array([k * (e - 0.05 * x) for k, e, x in zip(gains, error, v, strict=True)])
 
@@ -216,7 +207,7 @@ def simulate(loose: kt.Robot) -> Callable[[kt.Robot], kt.Trajectory]:
     return motion
 
 
-def test_motions_with_noise_in_closed_loop(loose: kt.Robot, simulate: Callable[[kt.Robot], kt.Trajectory]) -> None:
+def test_motions_with_noise_in_closed_loop(loose, simulate):
     """Output error and instruments are right where least squares are not."""
     base, real = loose.base_parameters(TERMS[1:]), simulate(loose)
     heavier = loose.with_inertial_parameters(1.2 * loose.inertial_parameters).with_joint_physics(
@@ -226,7 +217,7 @@ def test_motions_with_noise_in_closed_loop(loose: kt.Robot, simulate: Callable[[
     exact = heavier.identify(real, start, by=OutputError(simulate, steps=10))
     np.testing.assert_allclose(exact.predict(real.q, real.v, real.a), real.tau, atol=1e-3 * np.abs(real.tau).max())
     rng = np.random.default_rng(0)
-    errors: dict[str, list[Array]] = {"squares": [], "output error": [], "instruments": []}
+    errors = {"squares": [], "output error": [], "instruments": []}
     for _ in range(4):
         a = real.a + 0.3 * real.a.std() * rng.normal(size=real.a.shape)
         log = real.q, real.v + 0.01 * rng.normal(size=a.shape), a, real.tau + rng.normal(size=a.shape)
@@ -241,9 +232,7 @@ def test_motions_with_noise_in_closed_loop(loose: kt.Robot, simulate: Callable[[
     assert max(bias["output error"], bias["instruments"]) < 4.0 / np.sqrt(4)
 
 
-def test_forces_that_were_not_measured_in_closed_loop(
-    loose: kt.Robot, simulate: Callable[[kt.Robot], kt.Trajectory]
-) -> None:
+def test_forces_that_were_not_measured_in_closed_loop(loose, simulate):
     real, heavier = simulate(loose), loose.with_inertial_parameters(1.1 * loose.inertial_parameters)
     tau = np.where([True, True, False], real.tau, np.nan)
     fit = heavier.identify((real.q, real.v, real.a, tau), TERMS[1:], by=OutputError(simulate))
@@ -252,7 +241,7 @@ def test_forces_that_were_not_measured_in_closed_loop(
     assert (error < 1e-3 * np.abs(real.tau).max(axis=0))[:2].all()
 
 
-def test_what_a_closed_loop_refuses(loose: kt.Robot, simulate: Callable[[kt.Robot], kt.Trajectory]) -> None:
+def test_what_a_closed_loop_refuses(loose, simulate):
     real = simulate(loose)
     poor = loose.with_joint_physics(damping=0.1)
     nan = real.q, real.v, np.nan * real.a, real.tau

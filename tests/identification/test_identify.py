@@ -1,9 +1,6 @@
 """Estimates beyond the contract of estimators: priors, bodies, terms, payloads, the robot that comes out, refusals."""
 
-from __future__ import annotations
-
 import warnings
-from typing import Any
 
 import numpy as np
 import pytest
@@ -11,8 +8,8 @@ import pytest
 import kinetree as kt
 from helpers import semidefinite
 from helpers.sampling import few
-from helpers.small_arm import NOISE, Motion, bare_arm, noisy, undescribed
-from helpers.trees import Array, random_tree
+from helpers.small_arm import NOISE, bare_arm, noisy, undescribed
+from helpers.trees import random_tree, toy
 from kinetree.identification import (
     Bodies,
     Generalised,
@@ -25,30 +22,29 @@ from kinetree.identification import (
     diagnose,
     prepare,
 )
-from kinetree.identification.bodies import pseudo_inertia
+from kinetree.identification.newton import pseudo_inertia
 from kinetree.identification.samples import repeated
 from kinetree.identification.validation import verdict
 from kinetree.joints import FreeFlyer, Revolute
-from kinetree.model import ModelBuilder
 
 TERMS = ["armature", "damping", "friction", "offset"]
 MORE = np.array([0.3, 0.0, 0.0])
 
 
 @pytest.fixture(scope="module")
-def pushed(motion: Motion) -> Motion:
+def pushed(motion):
     """Return the motion with 0.3 N·m more in joint 0."""
     return *motion[:3], motion[3] + MORE
 
 
-def truth(arm: kt.Robot, fit: kt.identification.Fit) -> Array:
+def truth(arm, fit):
     return fit.base.of(arm, {"offset": MORE})
 
 
 @pytest.mark.parametrize("loss", ["huber", "cauchy"])
-def test_outliers(arm: kt.Robot, pushed: Motion, loss: str) -> None:
+def test_outliers(arm, pushed, loss):
     clean, dirty, base = [], [], arm.base_parameters(TERMS)
-    choices: dict[str, Any] = {"by": Robust(loss), "bodies": None, "check": False}
+    choices = {"by": Robust(loss), "bodies": None, "check": False}
     for seed in range(20):
         *states, tau = noisy(pushed, seed)
         fit = arm.identify((*states, tau), base, **choices)
@@ -63,9 +59,7 @@ def test_outliers(arm: kt.Robot, pushed: Motion, loss: str) -> None:
     assert np.abs(plain.values - truth(arm, plain)).max() > 3 * np.abs(fit.values - truth(arm, fit)).max()
 
 
-def test_a_solver_of_cone_programmes_finds_the_same(
-    poor: kt.Robot, pushed: Motion, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_solver_of_cone_programmes_finds_the_same(poor, pushed, monkeypatch):
     log = tuple(x[:40] for x in noisy(pushed, 9, 5.0 * NOISE))
     ours = poor.identify(log, TERMS)
     monkeypatch.setattr(bodies, "newton", semidefinite.solve)
@@ -78,9 +72,9 @@ def test_a_solver_of_cone_programmes_finds_the_same(
     assert np.abs(ours.consistent_values - ours.values).max() > 1e-3, "the estimate alone is not a set of bodies"
 
 
-def test_noise_in_the_motion_bends_least_squares_alone(arm: kt.Robot, pushed: Motion) -> None:
+def test_noise_in_the_motion_bends_least_squares_alone(arm, pushed):
     rng, base = np.random.default_rng(0), arm.base_parameters(TERMS)
-    errors: dict[str, list[Array]] = {"squares": [], "instruments": []}
+    errors = {"squares": [], "instruments": []}
     for seed in range(60):
         q, v, a, tau = noisy(pushed, seed)
         for name, choice in (("squares", {}), ("instruments", {"by": Instrumental(pushed)})):
@@ -101,17 +95,12 @@ BOX = kt.Inertia(2.0, [0.1, 0, 0.2], np.diag([0.02, 0.03, 0.04]))
 HELD = [[0, 1, 0, 0], [0, 0, 1, 0.3], [1, 0, 0, 0], [0, 0, 0, 1]]
 
 
-def test_a_payload() -> None:
-    b = ModelBuilder("chain")
-    b.add_link("base")
-    for i, axis in enumerate(((0, 0, 1), (0, 1, 0), (1, 0, 0), (0, 0.6, 0.8))):
-        b.add_link(f"link{i}", BOX)
-        placement = np.eye(4)
-        placement[:3, 3] = 0.1 * i, 0.2, 0.3
-        parent = f"link{i - 1}" if i else "base"
-        b.add_joint(f"joint{i}", parent=parent, child=f"link{i}", joint=Revolute(axis), placement=placement.tolist())
-    b.add_frame("hand", link="link3", placement=HELD)
-    arm = kt.Robot(b.build())
+def test_a_payload():
+    axes = (0, 0, 1), (0, 1, 0), (1, 0, 0), (0, 0.6, 0.8)
+    at = [np.eye(4) + np.outer([0.1 * i, 0.2, 0.3, 0.0], np.eye(4)[3]) for i in range(4)]
+    joints = ((f"joint{i} link{i} link{i + 1}", Revolute(axes[i]), {"placement": at[i]}) for i in range(4))
+    arm = kt.Robot(toy(*joints, links=dict.fromkeys((f"link{i}" for i in range(5)), BOX)))
+    arm = arm.with_frame("hand", on="link4", placement=HELD)
     q, v, a = arm.random_state(0, 200)
     tau = arm.attach(BOX, "hand").inverse_dynamics(q, v, a)
     found = arm.identify_payload((q, v, a, tau), "hand")
@@ -126,7 +115,7 @@ def test_a_payload() -> None:
     assert abs(np.square(errors).mean() - 1.0) < 0.25
 
 
-def test_a_payload_that_few_joints_tell_in_part(arm: kt.Robot, motion: Motion) -> None:
+def test_a_payload_that_few_joints_tell_in_part(arm, motion):
     q, v, a, _ = motion
     hand = arm.body_names[-1]
     tau = arm.attach(BOX, hand).inverse_dynamics(q, v, a)
@@ -136,11 +125,9 @@ def test_a_payload_that_few_joints_tell_in_part(arm: kt.Robot, motion: Motion) -
     np.testing.assert_allclose(arm.attach(found.inertia, hand).inverse_dynamics(q, v, a), tau, atol=1e-5)
     with pytest.raises(kt.ArgumentError, match="'base' does not move"):
         arm.identify_payload(motion, "base")
-    with pytest.raises(kt.ArgumentError, match="1 samples are too few"):
-        arm.identify_payload(tuple(x[:1] for x in motion), hand)
 
 
-def test_what_the_data_do_not_tell(arm: kt.Robot, motion: Motion) -> None:
+def test_what_the_data_do_not_tell(arm, motion):
     q, v, a, _ = (x.copy() for x in motion)
     v[:, 2] = a[:, 2] = 0.0
     q[:, 2] = 0.4
@@ -155,7 +142,7 @@ def test_what_the_data_do_not_tell(arm: kt.Robot, motion: Motion) -> None:
     np.testing.assert_allclose(fit.predict(q, v, a), arm.inverse_dynamics(q, v, a), atol=1e-6)
 
 
-def test_what_is_known_before_keeps_its_bound(arm: kt.Robot, pushed: Motion) -> None:
+def test_what_is_known_before_keeps_its_bound(arm, pushed):
     log, name = noisy(pushed, 3), "damping of joint0"
     free = arm.identify(log, TERMS)
     k = free.base.names.index(name)
@@ -163,7 +150,7 @@ def test_what_is_known_before_keeps_its_bound(arm: kt.Robot, pushed: Motion) -> 
     assert 0.0 <= frictionless.consistent_values[k] < 0.01 * free.std[k]
 
 
-def test_what_is_not_estimated_counts(arm: kt.Robot, motion: Motion) -> None:
+def test_what_is_not_estimated_counts(arm, motion):
     """Armature, friction and springs that the robot has are subtracted; so are measured wrenches."""
     robot = arm.with_joint_physics(stiffness={"joint2": 30.0}, rest_position={"joint2": 0.3})
     q, v, a, _ = motion
@@ -176,7 +163,7 @@ def test_what_is_not_estimated_counts(arm: kt.Robot, motion: Motion) -> None:
     np.testing.assert_allclose(fit.robot.inverse_dynamics(q, v, a), robot.inverse_dynamics(q, v, a), atol=1e-6)
 
 
-def test_joints_that_stand_do_not_make_residuals_alike(arm: kt.Robot, motion: Motion) -> None:
+def test_joints_that_stand_do_not_make_residuals_alike(arm, motion):
     """Whatever the mean of the residuals is: between samples that count there is none."""
     q, v, a, tau = motion
     standing = np.arange(len(q)) // 20 % 2 == 0
@@ -190,7 +177,7 @@ def test_joints_that_stand_do_not_make_residuals_alike(arm: kt.Robot, motion: Mo
     np.testing.assert_allclose(by_instruments.std, fit.std, rtol=0.1)
 
 
-def test_the_speed_around_which_friction_changes_its_sign(arm: kt.Robot, motion: Motion) -> None:
+def test_the_speed_around_which_friction_changes_its_sign(arm, motion):
     q, v, a, _ = motion
     tau = arm.with_friction(smoothing=0.7).inverse_dynamics(q, v, a)
     fit = undescribed(arm).identify((q, v, a, tau), TERMS, smoothing=0.7)
@@ -199,7 +186,7 @@ def test_the_speed_around_which_friction_changes_its_sign(arm: kt.Robot, motion:
         arm.identify(motion, fit.base, smoothing=0.7)
 
 
-def test_friction_that_falls_off_with_speed(arm: kt.Robot, pushed: Motion) -> None:
+def test_friction_that_falls_off_with_speed(arm, pushed):
     q, v, a, tau = pushed
     sign = v / np.sqrt(v * v + 0.05**2)
     speed, height = np.array([0.3, 0.2, 0.5]), np.array([1.0, 2.0, 3.0])
@@ -221,7 +208,7 @@ def test_friction_that_falls_off_with_speed(arm: kt.Robot, pushed: Motion) -> No
     assert np.square(np.concatenate(errors)).mean() < 1.4, "speeds that are estimated make the rest less certain"
 
 
-def test_what_cannot_be_known_by_itself_is_told(arm: kt.Robot, motion: Motion) -> None:
+def test_what_cannot_be_known_by_itself_is_told(arm, motion):
     base = arm.base_parameters([])
     others = [k for k in range(len(base.all_names)) if k not in base.independent]
     lumped = next(base.all_names[k] for k in others if base.projection[:, k].any())
@@ -234,7 +221,7 @@ def test_what_cannot_be_known_by_itself_is_told(arm: kt.Robot, motion: Motion) -
             arm.identify(motion, base, known={name: 0.0})
 
 
-def test_which_forces_are_measured_is_noted_in_each_motion(arm: kt.Robot, motion: Motion) -> None:
+def test_which_forces_are_measured_is_noted_in_each_motion(arm, motion):
     """A sensor that one motion lacks tells as much as the others do."""
     q, v, a, tau = motion
     noise = 0.1 * np.random.default_rng(0).normal(size=tau.shape)
@@ -250,7 +237,7 @@ def test_which_forces_are_measured_is_noted_in_each_motion(arm: kt.Robot, motion
 
 
 @pytest.mark.parametrize("inertias", ["none", "points"])
-def test_robots_without_inertias_are_a_prior_too(arm: kt.Robot, motion: Motion, inertias: str) -> None:
+def test_robots_without_inertias_are_a_prior_too(arm, motion, inertias):
     bodies = np.zeros((3, 10))
     bodies[:, 0] = 2.0 * (inertias == "points")
     log = noisy(motion, 0, 0.1)
@@ -262,7 +249,7 @@ def test_robots_without_inertias_are_a_prior_too(arm: kt.Robot, motion: Motion, 
 # -- The robot that comes out -----------------------------------------------------------------------------------------
 
 
-def test_a_spring_rests_where_it_did(arm: kt.Robot, poor: kt.Robot, motion: Motion) -> None:
+def test_a_spring_rests_where_it_did(arm, poor, motion):
     sprung = arm.with_joint_physics(stiffness={"joint1": 30.0}, rest_position={"joint1": 0.3})
     states, terms = motion[:3], {**dict.fromkeys(TERMS), "stiffness": ["joint1"]}
     tau = sprung.inverse_dynamics(*states)
@@ -281,14 +268,14 @@ def test_a_spring_rests_where_it_did(arm: kt.Robot, poor: kt.Robot, motion: Moti
     np.testing.assert_allclose(fit.robot.inverse_dynamics(*states), tau, atol=1e-5)
 
 
-def test_friction_that_did_not_count_does_not_come_in(arm: kt.Robot, motion: Motion) -> None:
+def test_friction_that_did_not_count_does_not_come_in(arm, motion):
     still = arm.with_friction(damping=False, coulomb=False).with_joint_physics(damping=5.0)
     fit = still.identify(noisy(motion, 0), {"damping": ["joint0"]}, check=False)
     np.testing.assert_allclose(fit.robot.inverse_dynamics(*motion[:3]), fit.predict(*motion[:3]), atol=1e-8)
     assert fit.robot.damping[1] == 0.0
 
 
-def test_what_is_fixed_is_so_in_the_robot(poor: kt.Robot, motion: Motion) -> None:
+def test_what_is_fixed_is_so_in_the_robot(poor, motion):
     base = poor.base_parameters(["damping"])
     first, tight = base.names[:2]
     fit = poor.identify(noisy(motion, 1, 5.0), base, known={first: 0.0, tight: 1e-6}, check=False)
@@ -296,7 +283,7 @@ def test_what_is_fixed_is_so_in_the_robot(poor: kt.Robot, motion: Motion) -> Non
     assert np.abs(fit.consistent_values - base.of())[2:].max() > 0.1
 
 
-def test_forces_that_no_bodies_have(arm: kt.Robot, poor: kt.Robot, motion: Motion) -> None:
+def test_forces_that_no_bodies_have(arm, poor, motion):
     q, v, a, tau = noisy(motion, 0)
     with pytest.warns(LogWarning, match="less well than the estimates alone"):
         arm.identify((q, v, a, tau - a * [0.0, 2.0, 0.0]), TERMS[1:3])
@@ -305,7 +292,7 @@ def test_forces_that_no_bodies_have(arm: kt.Robot, poor: kt.Robot, motion: Motio
         poor.identify((q, v, a, tau), TERMS)
 
 
-def test_motions_are_known_again(arm: kt.Robot, motion: Motion) -> None:
+def test_motions_are_known_again(arm, motion):
     """A tuple of as many as a motion has arrays; those without forces are not the same."""
     parts = tuple(tuple(x[k : k + 100] for x in motion) for k in range(0, 400, 100))
     whole, several = arm.identify(motion, TERMS), arm.identify(parts, TERMS)
@@ -321,7 +308,7 @@ def test_motions_are_known_again(arm: kt.Robot, motion: Motion) -> None:
     np.testing.assert_array_equal(arm.identify(path, TERMS).values, whole.values)
 
 
-def test_an_iterator_tells_how_noise_is_correlated(arm: kt.Robot, motion: Motion) -> None:
+def test_an_iterator_tells_how_noise_is_correlated(arm, motion):
     q, v, a, tau = noisy(motion, 0, 0.1)
     slow = q, v, a, tau + np.sin(np.linspace(0, 20, 400))[:, None]
     listed, once = arm.identify([slow], TERMS), arm.identify(iter([slow]), TERMS)
@@ -331,7 +318,7 @@ def test_an_iterator_tells_how_noise_is_correlated(arm: kt.Robot, motion: Motion
         arm.identify(iter([(q, v, a, -tau)]), TERMS)
 
 
-def test_a_base_in_the_air_does_not_make_all_masses_zero() -> None:
+def test_a_base_in_the_air_does_not_make_all_masses_zero():
     """Equations without a force are fulfilled best by a robot without mass, if noise is in the motion."""
     joints, free = [FreeFlyer(), Revolute((0, 0, 1)), Revolute((0, 1, 0))], slice(6)
     robot = kt.Robot(random_tree(1, 3, joints, armature=False, shuffled=False, fixed_links=False))
@@ -351,7 +338,7 @@ def test_a_base_in_the_air_does_not_make_all_masses_zero() -> None:
     assert "–" not in verdict(fit, found, found)[0]
 
 
-def test_friction_that_is_known_slides_as_the_samples_say(motion: Motion) -> None:
+def test_friction_that_is_known_slides_as_the_samples_say(motion):
     arm, (q, v, a, _) = bare_arm(), motion
     rubbing, held = arm.with_joint_physics(friction=2.0).with_friction(), kt.Inertia(1.0, [0, 0, 0.1], 0.1 * np.eye(3))
     direction = np.random.default_rng(0).uniform(-1.0, 1.0, size=v.shape)
@@ -362,7 +349,7 @@ def test_friction_that_is_known_slides_as_the_samples_say(motion: Motion) -> Non
     assert rubbing.identify_payload(more, "link2").noise.max() < 1e-9
 
 
-def test_filtered_friction_is_as_sure_as_it_says() -> None:
+def test_filtered_friction_is_as_sure_as_it_says():
     """Noise of encoders does not choose the cut-off, and turning round is filtered as the forces are."""
     arm = bare_arm()
     real = arm.with_joint_physics(damping=1.0, friction=2.0).with_friction(smoothing=0.05)
@@ -391,7 +378,7 @@ def test_filtered_friction_is_as_sure_as_it_says() -> None:
 # -- Whole robots -----------------------------------------------------------------------------------------------------
 
 
-def test_a_dog_whose_base_no_motor_moves() -> None:
+def test_a_dog_whose_base_no_motor_moves():
     """Its base moves as its legs and known forces on its body make it."""
     dog = kt.load("go2")
     q, v, a = dog.random_state(0, 400)
@@ -408,13 +395,13 @@ def test_a_dog_whose_base_no_motor_moves() -> None:
 
 
 @pytest.fixture(scope="module")
-def panda() -> kt.Robot:
+def panda():
     physics = {"armature": 0.3, "damping": 1.0, "friction": 0.5}
     return kt.load("panda").with_joint_physics(**physics).with_friction(smoothing=0.05)
 
 
 @pytest.mark.parametrize("seed", few(range(200), 5))
-def test_estimates_of_all_repetitions_are_bodies(panda: kt.Robot, seed: int) -> None:
+def test_estimates_of_all_repetitions_are_bodies(panda, seed):
     """And no worse on another motion than the estimates alone."""
     q, v, a = panda.random_state(0, 300)
     tau = panda.inverse_dynamics(q, v, a)
@@ -432,7 +419,7 @@ def test_estimates_of_all_repetitions_are_bodies(panda: kt.Robot, seed: int) -> 
 # -- Refusals ---------------------------------------------------------------------------------------------------------
 
 
-def test_a_log_that_is_wrong_is_refused(arm: kt.Robot, poor: kt.Robot, pushed: Motion) -> None:
+def test_a_log_that_is_wrong_is_refused(arm, poor, pushed):
     q, v, a, tau = pushed
     limited = arm.with_limits(lower=-3.2, upper=3.2)
     wrong = {
@@ -449,7 +436,7 @@ def test_a_log_that_is_wrong_is_refused(arm: kt.Robot, poor: kt.Robot, pushed: M
         assert limited.identify(log, TERMS, check=False, bodies=None).count == 400
 
 
-def test_signs_are_found_from_friction_and_from_other_joints(arm: kt.Robot, motion: Motion) -> None:
+def test_signs_are_found_from_friction_and_from_other_joints(arm, motion):
     """Where friction is most of the force, and where nothing is known of the masses."""
     q, v, a, tau = motion
     stiff = tau + 10.0 * np.abs(tau).max() * np.sign(v)
@@ -471,7 +458,7 @@ def test_signs_are_found_from_friction_and_from_other_joints(arm: kt.Robot, moti
     assert diagnose(arm, several, TERMS) == diagnose(arm, several[::-1], TERMS) == ()
 
 
-def test_rates_in_degrees_and_joints_that_hardly_move(arm: kt.Robot) -> None:
+def test_rates_in_degrees_and_joints_that_hardly_move(arm):
     t = np.linspace(0.0, 4.0, 400)[:, None]
     w = np.array([2.0, 3.0, 4.0])
     q, v, a = np.sin(w * t), w * np.cos(w * t), -(w**2) * np.sin(w * t)
@@ -491,7 +478,7 @@ def test_rates_in_degrees_and_joints_that_hardly_move(arm: kt.Robot) -> None:
     assert (found.name, found.severity, found.joints) == ("still", "warning", ("joint0",))
 
 
-def test_what_is_refused(arm: kt.Robot, motion: Motion) -> None:
+def test_what_is_refused(arm, motion):
     q, v, a, tau = motion
     bad = np.where(np.indices(tau.shape).sum(axis=0) == 0, np.nan, tau)
     fit, none = arm.identify(motion, TERMS), tuple(x[:0] for x in motion)
@@ -503,26 +490,15 @@ def test_what_is_refused(arm: kt.Robot, motion: Motion) -> None:
             (lambda choice=choice: identify(motion, **{"terms": TERMS, **choice}), message)
             for choice, message in [
                 ({"known": {"damping": 0.0}}, "damping of joint0"),
-                ({"known": {"damping of joint0": -1.0}}, "cannot be negative"),
-                ({"known": {"damping of joint0": "0.1"}}, "is a number"),
-                ({"known": ["damping of joint0"]}, "standard deviations by names"),
                 ({"stribeck_speed": [1, 1, 1]}, 'without "stribeck"'),
-                ({"terms": ["stribeck"], "stribeck_speed": [0.0, 1.0, 1.0]}, r"stribeck_speed is .* must be positive"),
-                ({"by": "huber"}, r"by is 'huber', it must be an estimator, such as Robust\(\)"),
                 ({"by": Robust}, "by is <class .*Robust'>, it must be an estimator"),
-                ({"bodies": True}, r"bodies is True, it must be Bodies\(…\), or None"),
-                ({"filter": {"cutoff": 5.0}}, r"filter is {'cutoff': 5.0}: write filter=kinetree.Filter\(…\)"),
-                ({"terms": None}, r"terms is None: a list of joint terms is needed, \[\] for none"),
                 ({"terms": {"own": lambda q, v, a: [1.0 / (v[0] - v[0]), 0.0, 0.0]}}, "not finite at some sample"),
-                ({"motor_constants": 3}, "motor_constants is 3: 'all', a list of joints"),
             ]
         ),
         *(
             (lambda log=log: identify(log, TERMS), message)
             for log, message in [
                 (tuple(x[:3] for x in motion), "equations for"),
-                ((q, v[:10], a, tau), r"v has shape"),
-                ((q, v, a, bad), r"tau\[0, 0\] is not finite"),
                 (3.0, "a log is"),
                 ([q, v, a, tau], "ndarray was given"),
                 (fit, "Fit was given"),
@@ -536,15 +512,6 @@ def test_what_is_refused(arm: kt.Robot, motion: Motion) -> None:
         (lambda: fit.validate([]), "has no samples"),
         (lambda: arm.base_parameters().of(kt.load("ur5")), "has not the bodies"),
         (lambda: arm.identify_payload(tuple(x[:1] for x in motion), hand), "1 samples are too few for a payload"),
-        (lambda: Robust(["huber"]), "loss is .'huber'., it must be 'huber' or 'cauchy'"),
-        (lambda: Robust("hubert"), "'huber' or 'cauchy'"),
-        (lambda: kt.LeastSquares("all"), "weights is 'all'"),
-        (lambda: kt.LeastSquares(correlated="no"), "correlated is 'no', it must be True or False"),
-        (lambda: kt.OutputError(None), "simulate is None, it must be a function"),
-        (lambda: kt.OutputError(len, steps="a"), "steps is 'a', it must be an integer ≥ 1"),
-        (lambda: kt.OutputError(len, steps=0), "an integer ≥ 1"),
-        (lambda: Bodies(spread=0.0), "spread"),
-        (lambda: Bodies(bounds=None), "bounds are None: boxes or ellipsoids by names of links"),
         (lambda: fit.residual, r"no attribute 'residual': it is validate\(log\)"),
         (lambda: fit.untold, "no attribute 'untold': it is unidentifiable"),
         (lambda: Bodies(prior_spread=0.2), r"Bodies has no argument 'prior_spread'|no argument without a name"),

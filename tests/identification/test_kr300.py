@@ -1,13 +1,11 @@
 """A real robot: identified from one motion, validated on another."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
 from helpers.kr300 import kr300, motion
-from kinetree.identification import Bodies, Samples, diagnose
-from kinetree.identification.bodies import pseudo_inertia
+from kinetree.identification import Bodies, diagnose
+from kinetree.identification.newton import pseudo_inertia
 
 TERMS = {
     "armature": None,
@@ -22,12 +20,12 @@ ROBOT = kr300()
 
 
 @pytest.fixture(scope="module")
-def motions() -> dict[str, Samples]:
+def motions():
     return {name: motion(ROBOT, name, cutoff=6.0, presliding=PRESLIDING) for name in "AB"}
 
 
 @pytest.mark.parametrize(("trained", "validated"), ["AB", "BA"])
-def test_what_one_motion_tells_of_another(motions: dict[str, Samples], trained: str, validated: str) -> None:
+def test_what_one_motion_tells_of_another(motions, trained, validated):
     fit = ROBOT.identify(motions[trained], TERMS, bodies=Bodies(spread=0.2))
     assert (fit.validate(motions[validated]).relative < 0.35).all()
     free = fit.validate(motions[validated], consistent=False).relative
@@ -36,7 +34,7 @@ def test_what_one_motion_tells_of_another(motions: dict[str, Samples], trained: 
     assert (fit.correlation_time > 1.5).all(), "what gears do is not a white noise"
 
 
-def test_the_direction_of_sliding_explains_the_friction(motions: dict[str, Samples]) -> None:
+def test_the_direction_of_sliding_explains_the_friction(motions):
     """Without it, friction of the wrist's gears turns round at the wrong time."""
     with_direction, base = motions["A"], ROBOT.base_parameters(TERMS)
     without = with_direction._replace(direction=None)
@@ -47,7 +45,7 @@ def test_the_direction_of_sliding_explains_the_friction(motions: dict[str, Sampl
 
 
 @pytest.mark.parametrize("factor", [1.0, 0.3])
-def test_a_flipped_sign_is_named_and_no_other(motions: dict[str, Samples], factor: float) -> None:
+def test_a_flipped_sign_is_named_and_no_other(motions, factor):
     """With the robot's masses, and with masses of some links that are far off: most of the forces is friction."""
     masses = ROBOT.inertial_parameters.reshape(-1, 10) * np.where(np.arange(6) % 2, factor, 1.0 / factor)[:, None]
     robot = ROBOT.with_inertial_parameters(masses.ravel())

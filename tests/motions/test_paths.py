@@ -1,38 +1,31 @@
 """Paths between two configurations: ends, derivatives on the manifold, limits, and the least time."""
 
-from __future__ import annotations
-
 import math
 import warnings
-from collections.abc import Callable
 
 import numpy as np
 import pytest
 
 import kinetree as kt
 from helpers.dense import assert_close
+from helpers.trees import toy
 from kinetree.joints import Prismatic, Revolute, Spherical
-from kinetree.motions import Path, minimum_time, quintic, trapezoid
+from kinetree.motions import minimum_time, quintic, trapezoid
 
-
-def build() -> kt.Robot:
-    """Return a floating body with a ball joint, a hinge and a slider."""
-    b = kt.ModelBuilder()
-    for name in ("trunk", "ball", "arm", "hand"):
-        b.add_link(name, kt.Inertia.from_com(1.0, (0.1, 0.2, 0.3), np.diag([0.1, 0.2, 0.15])))
-    b.add_joint("shoulder", parent="trunk", child="ball", joint=Spherical())
-    b.add_joint("elbow", parent="ball", child="arm", joint=Revolute((0, 1, 0)), limits=kt.JointLimits(-2, 2, 3, 9))
-    b.add_joint("slide", parent="arm", child="hand", joint=Prismatic((1, 0, 0)), limits=kt.JointLimits(-1, 1, 0, 0))
-    return kt.Robot(b.build(floating_base=True))
-
-
-ROBOT = build()
+ROBOT = kt.Robot(
+    toy(
+        ("shoulder trunk ball", Spherical()),
+        ("elbow ball arm", Revolute((0, 1, 0)), {"limits": kt.JointLimits(-2, 2, 3, 9)}),
+        ("slide arm hand", Prismatic((1, 0, 0)), {"limits": kt.JointLimits(-1, 1, 0, 0)}),
+        floating_base=True,
+    )
+)
 RNG = np.random.default_rng(7)
 Q0, Q1 = ROBOT.random_configuration(RNG, 2)
 VELOCITY, ACCELERATION = RNG.uniform(0.5, 2.0, ROBOT.nv), RNG.uniform(1.0, 4.0, ROBOT.nv)
 LIMITS = {"velocity": VELOCITY, "acceleration": ACCELERATION}
 
-PATHS: dict[str, Callable[[], Path]] = {
+PATHS = {
     "quintic": lambda: quintic(ROBOT, Q0, Q1, 3.0),
     "trapezoid": lambda: trapezoid(ROBOT, Q0, Q1, **LIMITS),
     "minimum time": lambda: minimum_time(ROBOT, Q0, Q1, **LIMITS),
@@ -41,7 +34,7 @@ PATHS: dict[str, Callable[[], Path]] = {
 
 
 @pytest.mark.parametrize("make", PATHS.values(), ids=PATHS)
-def test_from_rest_to_rest_along_the_manifold(make: Callable[[], Path]) -> None:
+def test_from_rest_to_rest_along_the_manifold(make):
     path = make()
     t = np.linspace(0.0, path.duration, 2001)
     q, v, a = path(t)
@@ -58,7 +51,7 @@ def test_from_rest_to_rest_along_the_manifold(make: Callable[[], Path]) -> None:
 
 
 @pytest.mark.parametrize("make", PATHS.values(), ids=PATHS)
-def test_at_rest_before_and_after(make: Callable[[], Path]) -> None:
+def test_at_rest_before_and_after(make):
     path = make()
     for t, there in ((-1.0, Q0), (path.duration + 1.0, Q1)):
         q, v, a = path(t)
@@ -69,7 +62,7 @@ def test_at_rest_before_and_after(make: Callable[[], Path]) -> None:
     assert ROBOT.inverse_dynamics(*path([0.1, 0.2])).shape == (2, ROBOT.nv)
 
 
-def test_the_limits_are_reached_and_kept() -> None:
+def test_the_limits_are_reached_and_kept():
     for make in (trapezoid, minimum_time):
         path = make(ROBOT, Q0, Q1, **LIMITS)
         _, v, a = path(np.linspace(0.0, path.duration, 3001))
@@ -78,7 +71,7 @@ def test_the_limits_are_reached_and_kept() -> None:
         assert max(used) >= 1 - 1e-12
 
 
-def test_the_least_time_is_that_of_the_slowest_joint() -> None:
+def test_the_least_time_is_that_of_the_slowest_joint():
     """Integrated backwards: with constant acceleration, cruise and deceleration, by the limits alone."""
     d = np.abs(ROBOT.difference(Q0, Q1))
 
@@ -94,7 +87,7 @@ def test_the_least_time_is_that_of_the_slowest_joint() -> None:
     assert line >= least
 
 
-def test_off_the_straight_line_it_is_faster() -> None:
+def test_off_the_straight_line_it_is_faster():
     """One joint with a long way and little acceleration, another with a slow one."""
     panda = kt.load("panda")
     q1 = np.array([2.0, 0.25, 0, -0.5, 0, 1.0, 0])
@@ -106,7 +99,7 @@ def test_off_the_straight_line_it_is_faster() -> None:
     assert_close(middle / middle[0] * q1[0], q1, ulps=10)
 
 
-def test_speed_limits_of_the_file_are_the_default() -> None:
+def test_speed_limits_of_the_file_are_the_default():
     panda = kt.load("panda")
     q1 = 0.05 * panda.lower_limits + 0.95 * panda.upper_limits
     path = minimum_time(panda, panda.neutral(), q1, acceleration=10.0)
@@ -114,7 +107,7 @@ def test_speed_limits_of_the_file_are_the_default() -> None:
     assert (speeds / panda.velocity_limits).max() == pytest.approx(1.0)
 
 
-def test_only_joints_that_move_need_limits() -> None:
+def test_only_joints_that_move_need_limits():
     q = np.array([*Q0[:11], 0.3, Q0[12]])  # the hinge alone, whose file has a limit of speed
     path = minimum_time(ROBOT, Q0, q, acceleration=2.0)
     assert path.duration > 0
@@ -124,7 +117,7 @@ def test_only_joints_that_move_need_limits() -> None:
         minimum_time(ROBOT, Q0, [*Q0[:7], *Q1[7:]], acceleration=2.0)
 
 
-def test_times_of_any_number() -> None:
+def test_times_of_any_number():
     for make in PATHS.values():
         assert [x.shape for x in make()([])] == [(0, ROBOT.nq), (0, ROBOT.nv), (0, ROBOT.nv)]
         with pytest.raises(kt.ArgumentError, match="t holds NaN, which is not a time"):
@@ -132,20 +125,20 @@ def test_times_of_any_number() -> None:
     assert quintic(ROBOT, Q0, Q1, 1e200)(5e199).a.tolist() == [0.0] * ROBOT.nv
 
 
-def test_a_small_step_beside_a_large_coordinate_is_made() -> None:
+def test_a_small_step_beside_a_large_coordinate_is_made():
     far, near = Q0.copy(), Q0.copy()
     far[:2], near[:2], near[-1] = 1e9, 1e9, Q0[-1] + 1e-6
     assert quintic(ROBOT, far, near, 1.0)(1.0).q[-1] == near[-1]
 
 
-def test_no_way_takes_no_time() -> None:
+def test_no_way_takes_no_time():
     for path in (minimum_time(ROBOT, Q0, Q0, acceleration=1.0), trapezoid(ROBOT, Q0, Q0, acceleration=1.0)):
         assert path.duration == 0.0
         q, v, a = path([0.0, 1.0])
         assert_close(q, [Q0, Q0], ulps=4)
         assert not v.any()
         assert not a.any()
-        assert repr(path) == "<Path of 'robot': 0 s>"
+        assert repr(path) == "<Path of 'toy': 0 s>"
 
 
 @pytest.mark.parametrize(
@@ -156,7 +149,7 @@ def test_no_way_takes_no_time() -> None:
         lambda robot, *ends: minimum_time(robot, *ends, acceleration=1.0),
     ],
 )
-def test_an_end_outside_the_position_limits_is_told(make: Callable[..., Path]) -> None:
+def test_an_end_outside_the_position_limits_is_told(make):
     panda = kt.load("panda")
     with pytest.warns(kt.LimitWarning, match=r"q1 is outside the limits.*'panda_joint4' at 0, with limits -3") as told:
         make(panda, panda.lower_limits, panda.neutral())
@@ -166,19 +159,8 @@ def test_an_end_outside_the_position_limits_is_told(make: Callable[..., Path]) -
         make(panda, panda.neutral(), panda.lower_limits.astype(np.float32))
 
 
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: quintic(ROBOT, Q0[1:], Q1, 1.0), r"q0 has shape \(12,\), \(13,\) is needed"),
-        (lambda: quintic(ROBOT, Q0, Q1 * math.nan, 1.0), "q1 holds NaN"),
-        (lambda: quintic(ROBOT, Q0, 0.0 * Q1, 1.0), "a quaternion of norm zero"),
-        (lambda: quintic(ROBOT, Q0, Q1, 0.0), "duration is 0.0, it must be a positive number"),
-        (lambda: quintic(Q0, Q1, 1.0, 2.0), "a path takes the robot first"),  # type: ignore[arg-type]
-        (lambda: trapezoid(ROBOT, Q0, Q1, velocity=1.0, acceleration=[1, 2]), r"acceleration has shape \(2,\)"),
-        (lambda: trapezoid(ROBOT, Q0, Q1, velocity=-1.0, acceleration=1), "velocity must be positive"),
-        (lambda: trapezoid(ROBOT, Q0, Q1, velocity=1.0, acceleration=math.inf), "there is no limit of acceleration"),
-    ],
-)
-def test_errors(call: Callable[[], Path], message: str) -> None:
-    with pytest.raises(kt.ArgumentError, match=message):
-        call()
+def test_ends_that_are_no_configurations_and_no_robot():
+    with pytest.raises(kt.ArgumentError, match="a quaternion of norm zero"):
+        quintic(ROBOT, Q0, 0.0 * Q1, 1.0)
+    with pytest.raises(kt.ArgumentError, match="a path takes the robot first"):
+        quintic(Q0, Q1, 1.0, 2.0)

@@ -1,7 +1,5 @@
 """What a trajectory is: its parts, what lies between its samples, and its energies."""
 
-from __future__ import annotations
-
 import pickle
 from typing import NamedTuple
 
@@ -9,6 +7,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
+from helpers.trees import toy
 from kinetree.errors import ArgumentError
 from kinetree.joints import Cylindrical, FreeFlyer, Helical, Planar, Spherical, Universal
 from kinetree.motions.paths import Sample
@@ -21,17 +20,12 @@ STEP = 0.01
 
 
 @pytest.fixture(scope="module")
-def robot() -> kt.Robot:
+def robot():
     """A chain of one joint of each kind."""
-    builder = kt.ModelBuilder("joints")
-    builder.add_link("world")
-    for k, joint in enumerate(JOINTS):
-        builder.add_link(f"b{k}", kt.Inertia.from_com(1.0, [0.1, 0.2, 0.3], np.diag([0.3, 0.4, 0.5]).tolist()))
-        builder.add_joint(f"j{k}", parent=f"b{k - 1}" if k else "world", child=f"b{k}", joint=joint)
-    return kt.Robot(builder.build())
+    return kt.Robot(toy(*((f"j{k} b{k} b{k + 1}", joint) for k, joint in enumerate(JOINTS))))
 
 
-def smooth(robot: kt.Robot, t: np.ndarray, seed: int = 0) -> Sample:
+def smooth(robot, t, seed=0):
     """Return a motion that is not a polynomial in anybody's coordinates, by differences of the order 8."""
     rng = np.random.default_rng(seed)
     q0, x, y = robot.random_configuration(seed=seed), *rng.uniform(-1, 1, (2, robot.nv))
@@ -44,7 +38,7 @@ def smooth(robot: kt.Robot, t: np.ndarray, seed: int = 0) -> Sample:
     return Sample(q(t), np.einsum("...kj,k->...j", d, FIRST / STEP), np.einsum("...kj,k->...j", d, SECOND / STEP**2))
 
 
-def sampled(robot: kt.Robot, n: int, *, a: bool = True) -> kt.Trajectory:
+def sampled(robot, n, *, a=True):
     t = np.linspace(0.0, 2.0, n)
     motion = smooth(robot, t)
     return kt.Trajectory(robot, t, motion.q, motion.v, motion.a if a else None)
@@ -109,7 +103,7 @@ def test_times_of_any_shape_and_those_outside(robot):
 
 
 @pytest.fixture(scope="module")
-def batch() -> kt.Trajectory:
+def batch():
     """Two by three UR5s; one of them has stopped between two samples."""
     arm = kt.load("ur5")
     t = np.linspace(0.0, 1.0, 11)
@@ -201,29 +195,19 @@ def test_the_events_of_a_part_are_those_within_it(batch):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"t": np.zeros(11)}, "t must increase: sample 1 is at 0 s, the one before it at 0 s"),
-        ({"t": np.full(11, np.inf)}, "t holds NaN or inf"),
-        ({"t": []}, "at least one sample"),
-        ({"t": np.arange(10.0)}, "q has shape"),
-        ({"v": np.zeros((2, 3, 11, 5))}, r"v has shape \(2, 3, 11, 5\), \(2, 3, 11, 6\) is needed"),
         ({"v": np.zeros((11, 6))}, r"v has shape \(11, 6\), \(2, 3, 11, 6\) is needed"),
-        ({"tau": np.zeros((2, 3, 11, 7))}, "tau has shape"),
-        ({"stopped_at": np.zeros(2)}, "stopped_at has shape"),
         ({"reasons": ["a", "b"]}, r"reasons has shape \(2,\), \(2, 3\) is needed"),
-        ({"q": np.zeros((11, 6)), "v": np.zeros((11, 6)), "reasons": ["a", "b"]}, r"\(2,\), \(\) is needed"),
         ({"reasons": [["a"], ["b", "c"]]}, "reasons is not an array"),
         ({"f": [[1], [1, 2]]}, "f is not an array of numbers"),
         ({"inputs": 3}, "counts and inputs take a dict, not"),
-        ({"robot": "ur5"}, "takes the robot first; str was given"),
-        ({"v": None}, "v has dtype object"),
-        ({"events": 5}, "events takes a list"),
         ({"counts": {"steps": [1, 2]}}, r"counts\['steps'\] has shape \(2,\), \(2, 3\) is needed"),
+        ({"robot": "ur5"}, "takes the robot first; str was given"),
+        ({"events": 5}, "events takes a list"),
     ],
 )
 def test_what_does_not_fit_is_said_at_once(batch, change, message):
-    given = {"robot": batch.robot, "t": batch.t, "q": batch.q, "v": batch.v} | change
     with pytest.raises(ArgumentError, match=message):
-        kt.Trajectory(**given)
+        kt.Trajectory(**{"robot": batch.robot, "t": batch.t, "q": batch.q, "v": batch.v} | change)
 
 
 def test_what_cannot_be_drawn_or_written_is_said(batch, tmp_path):

@@ -1,16 +1,13 @@
 """Tsitouras's pair with steps of its own: its coefficients, its errors, its dense output, and where it gives up."""
 
-from __future__ import annotations
-
 from functools import cache
-from typing import Any
 
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
 import kinetree as kt
-from helpers.trees import Array, random_tree
+from helpers.trees import random_tree
 from kinetree.algorithms.kinematics.manifold import step_rate
 from kinetree.integrators import System
 from kinetree.integrators.adaptive import tsitouras
@@ -24,7 +21,7 @@ Tree = tuple["Tree", ...]
 """A rooted tree: the trees at its root."""
 
 
-def trees(order: int) -> list[Tree]:
+def trees(order):
     """Return the rooted trees with so many nodes."""
 
     def forests(nodes: int, largest: int) -> list[Tree]:
@@ -40,15 +37,15 @@ def trees(order: int) -> list[Tree]:
     return list({tuple(sorted(forest)) for forest in forests(order - 1, order - 1)})
 
 
-def nodes(tree: Tree) -> int:
+def nodes(tree):
     return 1 + sum(map(nodes, tree))
 
 
-def density(tree: Tree) -> int:
+def density(tree):
     return nodes(tree) * int(np.prod([density(child) for child in tree]))
 
 
-def inner(tree: Tree) -> Array:
+def inner(tree):
     """Return the elementary weights of the stages."""
     A = np.array([[*row, *[0.0] * (7 - len(row))] for row in TSITOURAS.A])
     result = np.ones(7)
@@ -58,7 +55,7 @@ def inner(tree: Tree) -> Array:
 
 
 @pytest.mark.parametrize("order", range(1, 6))
-def test_the_order_conditions(order: int) -> None:
+def test_the_order_conditions(order):
     """Of Butcher, one for each rooted tree: weights up to order 5, embedded and dense ones up to 4."""
     assert len(trees(order)) == [1, 1, 2, 4, 9][order - 1]
     b, dense = np.array(TSITOURAS.b), np.array(DENSE)
@@ -74,7 +71,7 @@ def test_the_order_conditions(order: int) -> None:
         assert max(abs(np.array(ERROR) @ inner(tree)) for tree in trees(5)) > 1e-6  # so that there is an estimate
 
 
-def test_dense_output_is_smooth_between_steps() -> None:
+def test_dense_output_is_smooth_between_steps():
     """The weights' slopes are those of the first stage at the beginning, and of the last one at the end."""
     dense = np.array(DENSE)
     assert dense[:, 0] == pytest.approx([1, 0, 0, 0, 0, 0, 0], rel=0, abs=1e-15)
@@ -86,24 +83,24 @@ def test_dense_output_is_smooth_between_steps() -> None:
 
 
 @cache
-def robot(name: str) -> kt.Robot:
+def robot(name):
     """Return Panda, or a floating robot with joints of several degrees of freedom."""
     if name == "panda":
         return kt.load(name)
     return kt.Robot(random_tree(3, n=4, joints=[FreeFlyer(), Spherical(), Planar((0, 1, 0)), Revolute((0, 0, 1))]))
 
 
-def state(name: str) -> tuple[Array, Array]:
+def state(name):
     q, v, _ = robot(name).random_state(seed=5)
     return q, v
 
 
-def exact(name: str, times: list[float], tau: Array | float = 0.0) -> tuple[Array, Array]:
+def exact(name, times, tau=0.0):
     """Return the states at these times, by SciPy's method of order eight, in coordinates around the first one."""
     r, (q, v) = robot(name), state(name)
     n = len(v)
 
-    def rates(_: float, x: Array) -> Array:
+    def rates(_: float, x):
         u, v = x[:n], x[n:]
         return np.concatenate([step_rate(r.model, u, v, 10), r.forward_dynamics(r.integrate(q, u), v, np.full(n, tau))])
 
@@ -113,19 +110,19 @@ def exact(name: str, times: list[float], tau: Array | float = 0.0) -> tuple[Arra
     return r.integrate(q, x[:, :n]), x[:, n:]
 
 
-def motion(r: kt.Robot, *start: Array, rtol: float = 1e-6, atol: float = 1e-8, **how: Any) -> kt.Trajectory:
+def motion(r, *start, rtol=1e-6, atol=1e-8, **how):
     return r.simulate(*start, integrator=kt.Tsitouras(rtol=rtol, atol=atol), joints="none", **how)
 
 
 robots = pytest.mark.parametrize("name", ["panda", "floating"])
 
 
-def error(name: str, moved: kt.Trajectory, q: Array, v: Array) -> float:
+def error(name, moved, q, v):
     return float(max(np.abs(robot(name).difference(moved.q[1:], q)).max(), np.abs(moved.v[1:] - v).max()))
 
 
 @robots
-def test_errors_follow_the_tolerance_at_all_times(name: str) -> None:
+def test_errors_follow_the_tolerance_at_all_times(name):
     """Between the steps too, where the state is that of the dense output."""
     q, v = exact(name, np.linspace(0.01, 0.4, 40).tolist())
     tolerances = (1e-4, 1e-6, 1e-8, 1e-10, 1e-12)
@@ -137,28 +134,14 @@ def test_errors_follow_the_tolerance_at_all_times(name: str) -> None:
 
 
 @robots
-def test_the_motion_does_not_depend_on_how_often_it_is_looked_at(name: str) -> None:
+def test_the_motion_does_not_depend_on_how_often_it_is_looked_at(name):
     often, seldom = (motion(robot(name), *state(name), duration=0.5, dt=dt) for dt in (0.005, 0.125))
     assert np.abs(often.q[::25] - seldom.q).max() < 1e-13
     assert np.abs(often.v[::25] - seldom.v).max() < 1e-13
     assert often.counts["steps"] == seldom.counts["steps"]
 
 
-def test_each_robot_has_steps_of_its_own() -> None:
-    """With the bits that it has alone, and tolerances are numbers at run time."""
-    r = robot("floating")
-    q, v, _ = r.random_state(seed=2, size=11)
-    v = v * np.linspace(0.1, 3.0, 11)[:, None]
-    together = motion(r, q, v, duration=0.3, dt=0.03, rtol=1e-5)
-    assert len(set(together.counts["steps"].tolist())) > 5
-    for k in range(11):
-        alone = motion(r, q[k], v[k], duration=0.3, dt=0.03, rtol=1e-5)
-        assert np.array_equal(alone.q, together.q[k])
-        assert np.array_equal(alone.v, together.v[k])
-        assert alone.counts["rejected"] == together.counts["rejected"][k]
-
-
-def test_tries_in_vain_are_counted() -> None:
+def test_tries_in_vain_are_counted():
     """Steps grow while nothing moves, and are too long when a motor starts."""
     arm = robot("panda").with_gravity((0.0, 0.0, 0.0))
     motor = np.zeros((10, 7))
@@ -171,7 +154,7 @@ def test_tries_in_vain_are_counted() -> None:
 # -- what acts on it -------------------------------------------------------------------------------------------------
 
 
-def test_steps_end_where_joint_forces_change() -> None:
+def test_steps_end_where_joint_forces_change():
     """A polynomial through such a place would be wrong: here they jump at every step."""
     name = "panda"
     r, (q0, v0) = robot(name), state(name)
@@ -186,15 +169,15 @@ def test_steps_end_where_joint_forces_change() -> None:
     assert np.abs(exact(name, [0.1])[1] - v).max() > 1.0
 
 
-def test_controllers_in_continuous_time() -> None:
+def test_controllers_in_continuous_time():
     r = robot("panda")
     q0 = r.neutral()
 
     @r.compile(shapes={"t": ()})
-    def push(q: Array, v: Array, t: float) -> Array:
+    def push(q, v, t: float):
         return 30.0 * np.sin(8.0 * t) - 2.0 * v
 
-    def rates(t: float, x: Array) -> Array:
+    def rates(t: float, x):
         return np.concatenate([x[7:], r.forward_dynamics(x[:7], x[7:], push(x[:7], x[7:], t))])
 
     x = solve_ivp(rates, (0.0, 0.5), [*q0, *np.zeros(7)], method="DOP853", rtol=1e-12, atol=1e-13).y[:, -1]
@@ -207,11 +190,11 @@ def test_controllers_in_continuous_time() -> None:
 # -- where it ends ---------------------------------------------------------------------------------------------------
 
 
-def test_a_robot_that_needs_too_many_steps_stops_and_others_go_on() -> None:
+def test_a_robot_that_needs_too_many_steps_stops_and_others_go_on():
     r = robot("panda")
 
     @r.compile(shapes={"brake": ()})
-    def stiff(v: Array, brake: float) -> Array:
+    def stiff(v, brake: float):
         return -brake * v
 
     v = np.full(7, 0.5)
@@ -228,7 +211,7 @@ def test_a_robot_that_needs_too_many_steps_stops_and_others_go_on() -> None:
 # -- one step --------------------------------------------------------------------------------------------------------
 
 
-def test_one_step_there_and_back() -> None:
+def test_one_step_there_and_back():
     r, (q, v) = robot("floating"), state("floating")
     zero = np.zeros(r.nv)
     there = r.step(q, v, zero, 0.3, integrator="tsitouras")
@@ -240,7 +223,7 @@ def test_one_step_there_and_back() -> None:
     assert np.array_equal(nothing.v, v)
 
 
-def test_rates_through_its_steps() -> None:
+def test_rates_through_its_steps():
     """Of dual numbers, against differences of results."""
     r, (q, v) = robot("panda"), state("panda")
     system = System(r.model, lambda *_: [0.0] * r.nv)
@@ -250,7 +233,7 @@ def test_rates_through_its_steps() -> None:
     assert [rate_of(x) for x in moved] == pytest.approx((up - down) / (2 * h), rel=0, abs=1e-9)
 
 
-def test_at_rest_there_is_nothing_to_do() -> None:
+def test_at_rest_there_is_nothing_to_do():
     r = robot("panda").with_gravity([0.0, 0.0, 0.0])
     moved = motion(r, r.neutral(), duration=100.0, dt=10.0)
     assert np.array_equal(moved.q[-1], r.neutral())

@@ -1,14 +1,10 @@
 """Simulations made once and called often, what the file says of joints, warnings, and planes of finite extent."""
 
-from __future__ import annotations
-
 import gc
 import math
 import pickle
 import tracemalloc
 import warnings
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -16,29 +12,20 @@ import pytest
 
 import kinetree as kt
 from helpers.pendulum import pendulum
+from helpers.trees import toy
 from kinetree.errors import ArgumentError
 from kinetree.runtime.kernels import Kernels
 
 ROBOT = pendulum()
 
-WRONG: list[dict[str, Any]] = [
-    {"forces": [1.0, np.inf]},
-    {"v": np.ma.masked_array([1.0, 2.0], [True, False])},
-    {"inputs": [1.0]},
-    {"step": 1},
-    {"q": None},
-]
+
+def box_on_a_table(extent, height=0.1):
+    box = {"box": kt.Inertia.from_com(1.0, [0, 0, 0], 0.01 * np.eye(3))}
+    tree = kt.Robot(toy(("free world box", kt.joints.FreeFlyer()), links=box, name="table"))
+    return kt.Mechanism(tree, [kt.Contact("box", height=height, radius=0.05, extent=extent)])
 
 
-def box_on_a_table(extent: tuple[float, float, float] | None, height: float = 0.1) -> kt.Mechanism:
-    b = kt.ModelBuilder("table")
-    b.add_link("world")
-    b.add_link("box", kt.Inertia.from_com(1.0, [0, 0, 0], 0.01 * np.eye(3)))
-    b.add_joint("free", parent="world", child="box", joint=kt.joints.FreeFlyer())
-    return kt.Mechanism(kt.Robot(b.build()), [kt.Contact("box", height=height, radius=0.05, extent=extent)])
-
-
-def box_on_three_feet() -> kt.Mechanism:
+def box_on_three_feet():
     tree = box_on_a_table(None).tree
     points = [(0, 0, 0), (0.1, 0, 0), (0, 0.1, 0)]
     feet = [
@@ -47,26 +34,21 @@ def box_on_three_feet() -> kt.Mechanism:
     return kt.Mechanism(tree, feet)
 
 
-def at_most(iterations: int) -> kt.ContactInputs:
+def at_most(iterations):
     return kt.ContactInputs(solver=kt.ContactSolver(max_iterations=iterations))
 
 
-@pytest.mark.parametrize("lead", [(), (3,)])
-def test_calls_are_simulations_to_the_bit(lead: tuple[int, ...]) -> None:
-    rng = np.random.default_rng(0)
-    q, v, tau = rng.normal(size=(3, *lead, 2))
-    how: dict[str, Any] = {"steps": 20, "record": kt.Record(every=5)}
-    rollout, later = ROBOT.simulation(np.zeros((*lead, 2)), **how), kt.State(0.7, q, 0 * q)
-    for _ in range(2):
-        found, expected = rollout(q, v, forces=tau), ROBOT.simulate(q, v, forces=tau, **how)
-        assert np.array_equal(found.q, expected.q)
-        assert np.array_equal(found.t, expected.t)
-    further = rollout(found)  # tau is again as it was when this was made
-    assert np.array_equal(further.v, ROBOT.simulate(expected, **how).v)
-    assert np.array_equal(rollout(later).t, ROBOT.simulate(later, **how).t)
+WRONG = [
+    {"forces": [1.0, np.inf]},
+    {"v": np.ma.masked_array([1.0, 2.0], [True, False])},
+    {"inputs": [1.0]},
+    {"step": 1},
+    {"q": None},
+    {"q": [np.nan, 0.0]},
+]
 
 
-def test_a_call_that_failed_leaves_nothing_behind() -> None:
+def test_a_call_that_failed_leaves_nothing_behind():
     rollout = ROBOT.simulation([0.0, 0.0], steps=5)
     expected = ROBOT.simulate([0.3, 0.1], steps=5).q
     for given in WRONG:
@@ -75,14 +57,14 @@ def test_a_call_that_failed_leaves_nothing_behind() -> None:
         assert np.array_equal(rollout([0.3, 0.1]).q, expected)
 
 
-def test_arguments_are_checked_before_anything_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
-    def compile_nothing(*_: object) -> None:
+def test_arguments_are_checked_before_anything_is_compiled(monkeypatch):
+    def compile_nothing(*_):
         raise AssertionError("compiled")
 
     monkeypatch.setattr(Kernels, "scan", compile_nothing)
     rollout = ROBOT.simulation([0.0, 0.0], steps=5)
     short, small = [0.0], kt.Record(out={"q": np.zeros((2, 2))})
-    calls: list[Callable[[], object]] = [lambda x=x: rollout(**{"q": [0.0, 0.0]} | x) for x in WRONG]  # type: ignore[misc]
+    calls = [lambda x=x: rollout(**{"q": [0.0, 0.0]} | x) for x in WRONG]
     calls += [lambda: rollout(short), lambda: ROBOT.simulate([0.0, 0.0], steps=5, record=small)]
     calls += [lambda: ROBOT.simulate([0.0, 0.0], steps=5, controller=lambda q, v, t: short)]
     for call in calls:
@@ -90,8 +72,8 @@ def test_arguments_are_checked_before_anything_is_compiled(monkeypatch: pytest.M
             call()
 
 
-def test_an_interrupted_compilation_is_no_interrupted_simulation(monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(*_: object) -> None:
+def test_an_interrupted_compilation_is_no_interrupted_simulation(monkeypatch):
+    def interrupted(*_):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(Kernels, "scan", interrupted)
@@ -100,8 +82,8 @@ def test_an_interrupted_compilation_is_no_interrupted_simulation(monkeypatch: py
     assert caught.type is KeyboardInterrupt
 
 
-def test_a_trajectory_keeps_no_arrays_of_its_simulation() -> None:
-    how: dict[str, Any] = {"forces": np.zeros((50_000, 2)), "record": kt.Record(every=50_000)}
+def test_a_trajectory_keeps_no_arrays_of_its_simulation():
+    how = {"forces": np.zeros((50_000, 2)), "record": kt.Record(every=50_000)}
     ROBOT.simulate([0.1, 0.0], **how)
     tracemalloc.start()
     motion = ROBOT.simulate([0.1, 0.0], **how)
@@ -112,38 +94,10 @@ def test_a_trajectory_keeps_no_arrays_of_its_simulation() -> None:
     assert kept < how["forces"].nbytes / 4
 
 
-def test_results_stay_as_they_are() -> None:
-    """Counts and memory too, which are read after further calls."""
-    table, rng = box_on_a_table(None), np.random.default_rng(0)
-    q, v = [0, 0, 0.15, 0, 0, 0, 1], rng.normal(size=(5, 6))
-    rollout = table.simulation(q, steps=10)
-    found = [rollout(q, x) for x in v]
-    for x, one in zip(v, found, strict=True):
-        expected = table.simulate(q, x, steps=10)
-        assert {k: n.item() for k, n in one.counts.items()} == {k: n.item() for k, n in expected.counts.items()}
-        assert np.array_equal(one.end.memory, expected.end.memory)  # type: ignore[union-attr]
-        assert all(n.shape == () and not n.flags.writeable for n in one.counts.values())
-        assert pickle.loads(pickle.dumps(one)).counts == expected.counts
-
-
-def test_a_run_leaves_what_it_was_made_with_and_goes_on_in_threads() -> None:
-    """A run writes what it carries into copies: another thread may run the same simulation."""
-    simulation = ROBOT.simulation([[0.3, 0.2]] * 50, steps=20, dt=1e-3, controller=lambda q, v, t: -5.0 * q)
-    before = {name: array.copy() for name, array in simulation.arrays.items()}
-    wanted = simulation.run()
-    assert all(np.array_equal(array, before[name]) for name, array in simulation.arrays.items())
-    with ThreadPoolExecutor(2) as pool:
-        for found in pool.map(lambda _: simulation.run(), range(8)):
-            assert found.q.tobytes() == wanted.q.tobytes()
-
-
-def test_joints_do_what_the_file_says() -> None:
-    b = kt.ModelBuilder("arm")
-    b.add_link("base")
-    b.add_link("arm", kt.Inertia.from_com(1.0, [0, 0, -0.5], 0.1 * np.eye(3)))
-    limits = kt.JointLimits(lower=-0.5, upper=0.5, effort=3.0)
-    b.add_joint("hinge", parent="base", child="arm", joint=kt.joints.Revolute((0, 1, 0)), limits=limits, friction=0.5)
-    arm = kt.Robot(b.build())
+def test_joints_do_what_the_file_says():
+    physics = {"limits": kt.JointLimits(lower=-0.5, upper=0.5, effort=3.0), "friction": 0.5}
+    bar = {"arm": kt.Inertia.from_com(1.0, [0, 0, -0.5], 0.1 * np.eye(3))}
+    arm = kt.Robot(toy(("hinge base arm", kt.joints.Revolute((0, 1, 0)), physics), links=bar))
     pushed = arm.simulate([0.0], duration=3.0, forces=[20.0], record="tau")
     assert pushed.q.max() < 0.6
     assert pushed.tau.max() == 3.0
@@ -157,7 +111,7 @@ def test_joints_do_what_the_file_says() -> None:
     assert free.tau.max() == 20.0
 
 
-def test_what_diverges_and_what_is_not_solved_is_told() -> None:
+def test_what_diverges_and_what_is_not_solved_is_told():
     with pytest.warns(kt.SimulationWarning, match=r"robot \[1\] stopped at t = .* s, not finite: try a shorter dt"):
         ROBOT.simulate([[0.1, 0.0], [0.1, 0.0]], [[0.0, 0.0], [1e200, 0.0]], steps=20)
     not_solved = r"contacts were not solved .* in \d+ of 30 steps of 'table'; .*at t = "
@@ -165,7 +119,7 @@ def test_what_diverges_and_what_is_not_solved_is_told() -> None:
         box_on_three_feet().simulate([0, 0, 0.16, 0, 0, 0, 1], [3, 0, 0, 1, 0, -1], steps=30, contacts=at_most(1))
 
 
-def test_beside_its_extent_a_plane_is_not_there() -> None:
+def test_beside_its_extent_a_plane_is_not_there():
     q = np.array([[x, y, 0.15, 0, 0, 0, 1.0] for x, y in ((0.0, 0.0), (0.29, 0.19), (0.31, 0.0), (0.0, -0.21))])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -177,7 +131,7 @@ def test_beside_its_extent_a_plane_is_not_there() -> None:
 
 
 @pytest.mark.parametrize("half", [0.1, 0.07, 1 / 3])
-def test_along_the_normal_an_extent_is_how_deep_something_may_be(half: float) -> None:
+def test_along_the_normal_an_extent_is_how_deep_something_may_be(half):
     """A box with the plane on its top: rounding does not matter there, and what is below the box is not lifted."""
     box = box_on_a_table((0.3, 0.2, half), height=half)
     q = np.zeros((60, 7))
@@ -187,15 +141,14 @@ def test_along_the_normal_an_extent_is_how_deep_something_may_be(half: float) ->
     assert (box.simulate(q, steps=2).q[:, -1, 2] <= q[:, 2]).all()
 
 
-def test_no_foot_gets_deeper_than_its_links_turn() -> None:
-    b, X, parent = kt.ModelBuilder("leg"), np.eye(4), "world"
-    b.add_link("world")
-    for name, length in (("thigh", 0.4), ("shank", 0.3)):
-        b.add_link(name, kt.Inertia.from_com(1.0, [length / 2, 0, 0], 0.01 * np.eye(3)))
-        joint = kt.joints.Revolute((0, 1, 0))
-        b.add_joint(f"to_{name}", parent=parent, child=name, joint=joint, placement=X.copy())
-        X[0, 3], parent = length, name
-    leg = kt.Mechanism(kt.Robot(b.build()), [kt.Contact("shank", point=(0.3, 0, 0), height=-0.35, friction=0.2)])
+def test_no_foot_gets_deeper_than_its_links_turn():
+    lengths, hinge = {"thigh": 0.4, "shank": 0.3}, kt.joints.Revolute((0, 1, 0))
+    bars = {name: kt.Inertia.from_com(1.0, [x / 2, 0, 0], 0.01 * np.eye(3)) for name, x in lengths.items()}
+    knee = ("to_shank thigh shank", hinge, {"placement": np.eye(4) + 0.4 * np.eye(4, k=3)})
+    leg = kt.Mechanism(
+        kt.Robot(toy(("to_thigh world thigh", hinge), knee, links=bars)),
+        [kt.Contact("shank", point=(0.3, 0, 0), height=-0.35, friction=0.2)],
+    )
     rng = np.random.default_rng(0)
     q, v = rng.uniform(-3, 3, (100, 2)), rng.uniform(-60, 60, (100, 2))
     above = leg.constraint_error(q)[:, 2] > 0.01
@@ -211,31 +164,7 @@ def spring(q, v, kp: float):  # type: ignore[no-untyped-def]
     return -kp * q - v
 
 
-def hold(q: Any, v: Any, t: float) -> Any:
-    return -q
-
-
 SLIDE = {"q": [0, 0, 0.15, 0, 0, 0, 1], "v": [3, 0, 0, 1, 0, -1]}
-
-
-@pytest.mark.parametrize(
-    "given",
-    [
-        {},
-        {"controller": spring, "inputs": {"kp": 3.0}},
-        {"controller": hold},
-        {"integrator": kt.Tsitouras(rtol=1e-9)},
-        {"forces": kt.Forces({"upper_joint": 1.0}, f_ext={"lower": np.ones(6)})},
-    ],
-)
-def test_it_pickles(given: dict[str, Any]) -> None:
-    rollout = ROBOT.simulation([0.1, 0.2], steps=5, **given)
-    expected = rollout([0.3, 0.2])
-    again = pickle.loads(pickle.dumps(rollout))
-    assert np.array_equal(again([0.3, 0.2]).q, expected.q)
-    assert np.array_equal(again.run().q, rollout.run().q)
-    table = pickle.loads(pickle.dumps(box_on_a_table(None).simulation(**SLIDE, steps=5)))
-    assert np.array_equal(table.run().v, box_on_a_table(None).simulate(**SLIDE, steps=5).v)
 
 
 @ROBOT.compile
@@ -261,7 +190,7 @@ def loses_its_sum(v, t: float, a: float, total: float):  # type: ignore[no-untyp
 )
 def test_a_controller_that_returns_nan_is_named(integrator: str, controller: Any, more: dict[str, Any]) -> None:
     """Beside a robot whose motion diverges."""
-    start: dict[str, Any] = {"q": [[0.1, 0.2], [0.1, 0.2]], "v": [[0.0, 0.0], [1e200, 0.0]], "joints": "none"}
+    start = {"q": [[0.1, 0.2], [0.1, 0.2]], "v": [[0.0, 0.0], [1e200, 0.0]], "joints": "none"}
     with pytest.warns(kt.SimulationWarning) as told:
         motion = ROBOT.simulate(**start, steps=10, integrator=integrator, controller=kt.Controller(controller, **more))
     assert motion.reasons.tolist() == [kt.StopReason.CONTROLLER, kt.StopReason.NOT_FINITE]
@@ -271,7 +200,7 @@ def test_a_controller_that_returns_nan_is_named(integrator: str, controller: Any
     assert 0.002 <= motion.stopped_at[0] < 0.0041
 
 
-def test_what_is_solved_in_its_last_iteration_is_solved() -> None:
+def test_what_is_solved_in_its_last_iteration_is_solved():
     table = box_on_three_feet()
     needed = int(table.simulate(**SLIDE, steps=1).counts["iterations"])
     assert needed > 2
@@ -282,7 +211,7 @@ def test_what_is_solved_in_its_last_iteration_is_solved() -> None:
 
 @pytest.mark.filterwarnings("ignore::kinetree.SimulationWarning")
 @pytest.mark.parametrize("speed", [1.0, 1e10, 1e40, 1e66, 1e80])
-def test_no_solution_has_a_large_residual(speed: float) -> None:
+def test_no_solution_has_a_large_residual(speed):
     v = speed * np.array([1, 1, 0, 0, 0, -1.0])
     moved = box_on_three_feet().simulate([0, 0, 0.15, 0, 0, 0, 1], v, steps=5)
     assert moved.counts["unsolved"] > 0 or moved.counts["worst_residual"] <= 1.2
@@ -296,7 +225,7 @@ def test_a_controller_in_continuous_time_may_return_nan_within_a_step(integrator
     assert motion.reasons[()] is kt.StopReason.CONTROLLER
 
 
-def test_forces_and_numbers_of_a_controller_may_be_given_anew() -> None:
+def test_forces_and_numbers_of_a_controller_may_be_given_anew():
     rollout = ROBOT.simulation([0.1, 0.2], steps=5, forces=kt.Forces([0.0, 0.0], f_ext=np.zeros((2, 6)), frame="world"))
     named = kt.Forces({"lower_joint": 2.0}, f_ext={"lower": np.arange(6.0)}, frame="world")
     expected = ROBOT.simulate([0.1, 0.2], steps=5, forces=named)
@@ -306,15 +235,18 @@ def test_forces_and_numbers_of_a_controller_may_be_given_anew() -> None:
     rollout = ROBOT.simulation([0.1, 0.2], steps=5, controller=spring, inputs={"kp": 3.0})
     expected = ROBOT.simulate([0.1, 0.2], steps=5, controller=spring, inputs={"kp": 7.0})
     assert np.array_equal(rollout([0.1, 0.2], inputs={"kp": 7.0}).q, expected.q)
+    tau, rollout = [[1.0, 2.0], [0.5, 0.0]], ROBOT.simulation(np.zeros((2, 2)), steps=20)
+    found = rollout([0.1, 0.2], forces=tau)
+    further = rollout(found)  # the forces are again as they were when this was made
+    assert np.array_equal(further.v, ROBOT.simulate(ROBOT.simulate([[0.1, 0.2]] * 2, steps=20, forces=tau), steps=20).v)
+    assert rollout(kt.State(0.7, found.q[:, 0], found.v[:, 0])).t[0] == pytest.approx(0.7)
     for joints in (["all"], ("none",), np.array(["stops", "effort"]), set()):
         ROBOT.simulation([0.0, 0.0], steps=3, joints=joints)
 
 
-def test_calls_with_what_makes_no_sense() -> None:
+def test_calls_with_what_makes_no_sense():
     rollout = ROBOT.simulation([0.0, 0.0], steps=5)
     for wrong, message in (
-        ({"q": [np.nan, 0.0]}, "q holds a number that is not finite"),
-        ({"forces": np.zeros(3)}, "tau has shape"),
         ({"forces": kt.Forces(f_ext=np.zeros((3, 6)))}, "what changes from call to call is given when"),
         ({"inputs": {"kp": 1.0}}, "inputs: no argument 'kp'"),
     ):
@@ -341,7 +273,7 @@ def test_calls_with_what_makes_no_sense() -> None:
         assert free(right).reasons == None  # noqa: E711
 
 
-def test_reasons_are_values_and_large_numbers_are_told_of_once(tmp_path: Any) -> None:
+def test_reasons_are_values_and_large_numbers_are_told_of_once(tmp_path):
     with pytest.warns() as told:
         lost = ROBOT.simulation([0.0, 0.0], steps=5)([0.1, 0.2], [1e200, 0.0])
     assert [x.category for x in told] == [kt.SimulationWarning]

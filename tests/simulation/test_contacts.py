@@ -1,36 +1,35 @@
 """Contacts in time: bounces, slopes, rolling, stacks, and what impulses do to energy."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
 import kinetree as kt
-from helpers.contact_robots import Array, point_mass, rolling, stack
-from helpers.kernels import same_bits
+from helpers.contact_robots import point_mass, rolling, stack
 from helpers.mechanisms import five_bar_leg
+from helpers.trees import toy
 from kinetree import ContactInputs as Given
 from kinetree.errors import KinetreeError
+from kinetree.joints import Prismatic
 
 G = 9.81
 POINT = point_mass()
 LEG = five_bar_leg(floating=True)
 
 
-def tilted(angles: Array) -> dict[object, Array]:
+def tilted(angles):
     """Return gravity for ground that falls towards x at these angles."""
     return {kt.gravity: G * np.stack([np.sin(angles), np.zeros_like(angles), -np.cos(angles)], axis=-1)}
 
 
 @pytest.fixture(scope="module")
-def leg() -> kt.Mechanism:
+def leg():
     """A leg with a closed loop, whose foot and body touch the ground."""
     tree = LEG.mech.tree
     touching = [kt.Contact("front_foot", radius=0.01, friction=0.6), *kt.capsule_contacts("body", 0.1, 0.04)]
     return kt.Mechanism(tree, [*LEG.mech.constraints, *touching])
 
 
-def test_bounces_lose_height_by_the_square_of_the_restitution() -> None:
+def test_bounces_lose_height_by_the_square_of_the_restitution():
     e, h, dt = np.array([0.0, 0.5, 0.8, 1.0]), 0.2, 1e-4
     fall = POINT.simulate([0.0, 0.0, h], np.zeros((4, 3)), duration=1.2, dt=dt, contacts=Given(restitution=e[:, None]))
     z, energy = fall.q[..., 2], fall.mechanical_energy
@@ -48,7 +47,7 @@ def test_bounces_lose_height_by_the_square_of_the_restitution() -> None:
     assert few.counts["unsolved"] == 0  # impact and rebound take one iteration each
 
 
-def test_it_sticks_and_slides_on_slopes_at_the_angle_of_friction() -> None:
+def test_it_sticks_and_slides_on_slopes_at_the_angle_of_friction():
     mu = np.repeat([0.2, 0.5, 1.0], 4)
     factors = np.tile([0.5, 1 - 1e-6, 1 + 1e-6, 1.4], 3)
     angles = np.arctan(mu * factors)
@@ -66,7 +65,7 @@ def test_it_sticks_and_slides_on_slopes_at_the_angle_of_friction() -> None:
     assert not slide.counts["unsolved"].any()
 
 
-def test_wheels_roll_down_a_slope_and_slide_where_it_is_too_steep() -> None:
+def test_wheels_roll_down_a_slope_and_slide_where_it_is_too_steep():
     disk = rolling(0.5)
     angles = np.array([0.1, 0.3, 0.5, 1.3])  # friction holds up to tan θ = 3 μ
     start = [0.0, 0.0, 0.1, 0.0, 0.0, 0.0, 1.0]
@@ -79,7 +78,7 @@ def test_wheels_roll_down_a_slope_and_slide_where_it_is_too_steep() -> None:
     assert abs(roll.q[..., 2] - 0.1).max() < 1e-9
 
 
-def test_a_sliding_sphere_ends_rolling_at_five_sevenths_of_its_speed() -> None:
+def test_a_sliding_sphere_ends_rolling_at_five_sevenths_of_its_speed():
     ball = rolling(0.4)
     slide = ball.simulate([0.0, 0.0, 0.1, 0.0, 0.0, 0.0, 1.0], [0.0, 0.0, 0.0, 1.0, 0.0, 0.0], duration=1.0)
     speed = np.linalg.norm(slide.v[:, 3:], axis=1)
@@ -90,7 +89,7 @@ def test_a_sliding_sphere_ends_rolling_at_five_sevenths_of_its_speed() -> None:
     assert np.diff(slide.mechanical_energy).max() < 1e-12
 
 
-def test_stacks_stand_and_carry_their_weights() -> None:
+def test_stacks_stand_and_carry_their_weights():
     cubes = stack({"low": 1.0, "high": 4.0})
     q = cubes.tree.neutral()
     q[[2, 9]] = 0.1, 0.3
@@ -106,7 +105,7 @@ def test_stacks_stand_and_carry_their_weights() -> None:
     assert abs(leaning.q - q).max() < 1e-5
 
 
-def test_impulses_add_no_energy(leg: kt.Mechanism) -> None:
+def test_impulses_add_no_energy(leg):
     """Right at an impact, with the base in any pose."""
     q, v, _ = leg.tree.random_state(seed=1, size=100)
     q[:, 7:] = LEG.q[7:]
@@ -120,7 +119,7 @@ def test_impulses_add_no_energy(leg: kt.Mechanism) -> None:
     assert (after.f[:, 7::3] >= 0.0).all()
 
 
-def test_a_leg_with_a_closed_loop_lands(leg: kt.Mechanism) -> None:
+def test_a_leg_with_a_closed_loop_lands(leg):
     q = LEG.q.copy()
     q[2] = 0.4
     land = leg.simulate(q, duration=0.22, record="f")
@@ -137,19 +136,13 @@ def test_a_leg_with_a_closed_loop_lands(leg: kt.Mechanism) -> None:
     assert land.counts["worst_residual"] < 1e-4
 
 
-def test_a_rod_that_jams_stays_bounded() -> None:
+def test_a_rod_that_jams_stays_bounded():
     """Painlevé's rod: with so much friction accelerations have no solution while its tip slides; impulses have."""
-    b = kt.ModelBuilder("rod")
-    b.add_link("ground")
-    parent = "ground"
-    for name, joint in (("x", kt.joints.Prismatic((1, 0, 0))), ("z", kt.joints.Prismatic((0, 0, 1)))):
-        b.add_link(name, kt.Inertia.zero())
-        b.add_joint(f"along_{name}", parent=parent, child=name, joint=joint)
-        parent = name
-    b.add_link("rod", kt.Inertia.from_com(1.0, (0, 0, 0), np.diag([1e-3, 1 / 3, 1 / 3])))
-    b.add_joint("turn", parent=parent, child="rod", joint=kt.joints.Revolute((0, 1, 0)))
-    tip = kt.Contact("rod", point=(1.0, 0.0, 0.0), friction=2.5)
-    rod = kt.Mechanism(kt.Robot(b.build()), [tip])
+    bar = kt.Inertia.from_com(1.0, (0, 0, 0), np.diag([1e-3, 1 / 3, 1 / 3]))
+    along = ("along_x ground x", Prismatic((1, 0, 0))), ("along_z x z", Prismatic((0, 0, 1)))
+    links = {"x": kt.Inertia.zero(), "z": kt.Inertia.zero(), "rod": bar}
+    tree = toy(*along, ("turn z rod", kt.joints.Revolute((0, 1, 0))), links=links)
+    rod = kt.Mechanism(kt.Robot(tree), [kt.Contact("rod", point=(1.0, 0.0, 0.0), friction=2.5)])
     angles = np.linspace(0.3, 1.4, 12)  # the tip is below and ahead, and slides forwards
     q = np.stack([0 * angles, np.sin(angles), angles], axis=1)
     jam = rod.simulate(q, np.tile([2.0, 0.0, 0.0], (12, 1)), duration=0.5, record="f")
@@ -160,34 +153,13 @@ def test_a_rod_that_jams_stays_bounded() -> None:
     assert jam.f[..., 2].max() > 100.0  # it is stopped within a step
 
 
-def test_penetration_is_taken_away_without_speed() -> None:
+def test_penetration_is_taken_away_without_speed():
     deep = POINT.simulate([0.0, 0.0, -0.05], steps=3)
     assert np.allclose(deep.q[:, 2], [-0.05, 0.0, 0.0, 0.0], rtol=0, atol=1e-6)
     assert abs(deep.v).max() < 1e-12
 
 
-def test_the_bits_do_not_depend_on_the_batch_nor_on_going_on(leg: kt.Mechanism) -> None:
-    q = np.tile(LEG.q, (19, 1))
-    q[:, 2] = np.linspace(0.1, 0.3, 19)
-    v = np.zeros((19, leg.nv))
-    v[:, 3] = np.linspace(-1.0, 1.0, 19)
-    many = leg.simulate(q, v, duration=0.1, record="f")
-    for k in (0, 7, 18):
-        alone = leg.simulate(q[k], v[k], duration=0.1, record="f")
-        for name in ("q", "v", "f"):
-            assert same_bits(getattr(alone, name), getattr(many, name)[k])
-        assert alone.counts["iterations"] == many.counts["iterations"][k]
-    threads = kt.get_num_threads()
-    try:
-        kt.set_num_threads(1)
-        assert same_bits(leg.simulate(q, v, duration=0.1).q, many.q)
-    finally:
-        kt.set_num_threads(threads)
-    halves = leg.simulate(leg.simulate(q, v, duration=0.04), duration=0.06)
-    assert same_bits(halves.q[:, -1], many.q[:, -1])
-
-
-def test_a_step_is_one_of_a_simulation(leg: kt.Mechanism) -> None:
+def test_a_step_is_one_of_a_simulation(leg):
     q = LEG.q.copy()
     q[2] = 0.0
     still, none = np.zeros(leg.nv), np.zeros(leg.nv)
@@ -200,7 +172,7 @@ def test_a_step_is_one_of_a_simulation(leg: kt.Mechanism) -> None:
     assert np.allclose(leg.step(q, still, none, 1e-3).v, first.v, rtol=0, atol=1e-14)
 
 
-def test_slots_take_their_contacts_at_run_time() -> None:
+def test_slots_take_their_contacts_at_run_time():
     """A sphere against tilted ground, as a contact of its own and as a point, a normal and a gap from outside."""
     tree = rolling(0.4).tree
     normal = np.array([0.2, -0.1, 0.9]) / np.linalg.norm([0.2, -0.1, 0.9])
@@ -230,13 +202,10 @@ def test_slots_take_their_contacts_at_run_time() -> None:
 
 
 @pytest.mark.parametrize("joint", [kt.joints.FreeFlyer(), kt.joints.Planar((0.0, 1.0, 0.0))])
-def test_what_flies_keeps_its_speed_and_direction(joint: kt.joints.Joint) -> None:
+def test_what_flies_keeps_its_speed_and_direction(joint):
     """However fast it spins: along a straight line without gravity."""
-    b = kt.ModelBuilder("top")
-    b.add_link("ground")
-    b.add_link("top", kt.Inertia.from_com(1.0, (0, 0, 0), np.eye(3) * 0.01))
-    b.add_joint("free", parent="ground", child="top", joint=joint)
-    robot = kt.Robot(b.build(gravity=(0.0, 0.0, 0.0)))
+    ball = {"top": kt.Inertia.from_com(1.0, (0, 0, 0), np.eye(3) * 0.01)}
+    robot = kt.Robot(toy(("free ground top", joint), links=ball, gravity=(0.0, 0.0, 0.0)))
     top = kt.Mechanism(robot, [kt.Contact("top", height=-50.0)])
     start = robot.neutral()
     v = np.array([0.0, 20.0, 0.0, 1.0, 0.0, 0.5]) if robot.nv == 6 else np.array([1.0, 0.5, 20.0])
@@ -248,7 +217,7 @@ def test_what_flies_keeps_its_speed_and_direction(joint: kt.joints.Joint) -> Non
     assert np.allclose(way[-1], first, rtol=1e-4)  # the way of a step is exact to second order
 
 
-def test_stiff_joints_take_implicit_steps() -> None:
+def test_stiff_joints_take_implicit_steps():
     """A point that a damper drags down: with a step of a millisecond the explicit method diverges."""
     stiff = {kt.joint_damping: [0.0, 0.0, 1e4]}
     drag = POINT.simulate([0.0, 0.0, 0.01], duration=1.0, inputs=stiff, integrator="implicit_euler", record="f")
@@ -258,7 +227,7 @@ def test_stiff_joints_take_implicit_steps() -> None:
     assert abs(slow.q[-1]).max() < 1e-12
 
 
-def test_shapes_and_numbers_without_meaning() -> None:
+def test_shapes_and_numbers_without_meaning():
     sticks = POINT.simulate([0.0, 0.0, 0.0], [1.0, 0.0, 0.0], steps=3, contacts=Given(stick=True), integrator="rk4")
     assert abs(sticks.v[-1]).max() < 1e-12
     nan = POINT.simulate(np.zeros((2, 3)), steps=3, forces=[[[0.0] * 3] * 3, [[0.0, 0.0, 1e308]] * 3], dt=1.0)
@@ -276,14 +245,9 @@ def test_shapes_and_numbers_without_meaning() -> None:
         *(
             (lambda given=given: POINT.simulate(zero, steps=3, **given), match)
             for given, match in (
-                (
-                    {"integrator": "rk4"},
-                    r"'rk4' is for smooth motions: choose semi_implicit_euler or implicit_euler, or ",
-                ),
+                ({"integrator": "rk4"}, r"'rk4' is for smooth motions: choose semi_implicit_euler or implicit_euler"),
                 ({"record": "a"}, "velocities jump"),
-                ({"contacts": Given(friction=[0.1, 0.2])}, "friction has shape"),
                 ({"contacts": Given(friction=[-0.1])}, "friction holds -0.1: it cannot be negative"),
-                ({"contacts": Given(restitution=[1.5])}, "restitution holds 1.5: it cannot be outside of 0 to 1"),
                 ({"contacts": "stick"}, r"contacts is 'stick': write contacts=kinetree.ContactInputs\(stick=True\)"),
                 ({"contacts": Given(solver=kt.GaussSeidel(), stick=True)}, "solver is for contacts that are solved"),
             )
@@ -296,11 +260,7 @@ def test_shapes_and_numbers_without_meaning() -> None:
             (lambda given=given: mech.slots(given), match)
             for given, match in (
                 ({"c": (up, up, 0.1)}, "no contact slot 'c'"),
-                ({"a": (up, (0.0, 0.0, 0.0), 0.1)}, "not a finite point, a normal and a gap"),
-                ({"a": (up, up, np.nan)}, "not a finite point"),
-                ({"a": (up, up)}, "the contact in slot 'a' is not"),
                 ({"a": 1.0}, "the contact in slot 'a' is not"),
-                ({"a": (up, up, "near")}, "the contact in slot 'a' is not"),
                 (5, "slots takes a dict of a point, a normal and a gap"),
             )
         ),
@@ -309,15 +269,6 @@ def test_shapes_and_numbers_without_meaning() -> None:
             lambda: mech.simulate(zero, steps=3, contacts=Given(slots=mech.slots({}), stick=True)),
             "contacts in slots do not stick",
         ),
-        (lambda: kt.ContactSlot("", "at_z"), "a contact slot has a name"),
-        (lambda: kt.ContactSlot("a", "at_z", friction=-1.0), "friction"),
-        (lambda: kt.box_contacts("a", (1.0, 2.0)), "three edges"),
-        (lambda: kt.box_contacts("a", 1.0), "three edges"),
-        (lambda: kt.box_contacts("a", (1.0, 2.0, -1.0)), "an edge of a box"),
-        (lambda: kt.capsule_contacts("a", 0.0, 0.1), "the length of a capsule"),
-        (lambda: kt.capsule_contacts("a", 1.0, np.nan), "the radius of a capsule"),
-        (lambda: kt.Contact("a", point=(1.0, 2.0)), r"the point of contact .* give a finite \(x, y, z\)"),
-        (lambda: kt.Contact("a", point=(1.0, 2.0, np.inf)), "the point of contact"),
     ):
         with pytest.raises(KinetreeError, match=match):
             call()

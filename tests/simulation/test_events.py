@@ -1,10 +1,7 @@
 """Events: where conditions cross zero, against closed forms; stops; logs; many robots."""
 
-from __future__ import annotations
-
 import warnings
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,39 +9,34 @@ from scipy.special import ellipk
 
 import kinetree as kt
 from helpers.pendulum import pendulum
-from helpers.trees import Array
+from helpers.trees import toy
 from kinetree.joints import FreeFlyer, Prismatic, Revolute
-from kinetree.model import ModelBuilder
 from kinetree.simulation.events import HALVINGS, inside
-from kinetree.spatial import Inertia
 
 G = 9.81
 
 
 @cache
-def single(kind: str) -> kt.Robot:
+def single(kind):
     joint = {"pendulum": Revolute((0, 1, 0)), "ball": Prismatic((0, 0, 1)), "plate": FreeFlyer()}[kind]
-    builder = ModelBuilder(kind)
-    builder.add_link("ground")
-    builder.add_link("body", Inertia.from_com(1.0, [0.0, 0.0, -0.5], (0.1 * np.eye(3)).tolist()))
-    builder.add_joint("joint", parent="ground", child="body", joint=joint)
-    return kt.Robot(builder.build(gravity=(0.0, 0.0, -G)))
+    body = {"body": kt.Inertia.from_com(1.0, [0.0, 0.0, -0.5], 0.1 * np.eye(3))}
+    return kt.Robot(toy(("joint ground body", joint), links=body, gravity=(0.0, 0.0, -G)))
 
 
 @cache
-def condition(kind: str, name: str) -> kt.runtime.Function:
+def condition(kind, name):
     """Return the function of this name of that robot."""
 
-    def angle(q: Array) -> Array:
+    def angle(q):
         return q[0]
 
-    def speed(v: Array) -> Array:
+    def speed(v):
         return v[0]
 
-    def height(q: Array, floor: float = 0.0) -> Array:
+    def height(q, floor: float = 0.0):
         return q[0] - floor
 
-    def clock(t: float, at: float = 0.3) -> Array:
+    def clock(t: float, at: float = 0.3):
         return t - at
 
     function = {f.__name__: f for f in (angle, speed, height, clock)}[name]
@@ -53,7 +45,7 @@ def condition(kind: str, name: str) -> kt.runtime.Function:
     return single(kind).compile(function, shapes={k: shape for k, shape in shapes.items() if k in names})
 
 
-def period(amplitude: Array | float) -> Array:
+def period(amplitude):
     """Return that of the pendulum."""
     length = float(single("pendulum").mass_matrix([0.0])[0, 0]) / 0.5
     return np.asarray(4 * np.sqrt(length / G) * ellipk(np.sin(np.asarray(amplitude) / 2) ** 2))
@@ -66,7 +58,7 @@ TIGHT = {
 
 
 @pytest.mark.parametrize("name", TIGHT)
-def test_a_pendulum_passes_its_lowest_point_at_quarters_of_its_period(name: str) -> None:
+def test_a_pendulum_passes_its_lowest_point_at_quarters_of_its_period(name):
     """Of several robots each at its own times, with the bits that it has alone."""
     r, amplitudes = single("pendulum"), np.array([0.5, 1.0, 2.0])
     passes = kt.Event(condition("pendulum", "angle"))
@@ -86,7 +78,7 @@ def test_a_pendulum_passes_its_lowest_point_at_quarters_of_its_period(name: str)
     assert moved.q == pytest.approx(free.q, rel=0, abs=1e-13)  # looking at it changes nothing
 
 
-def test_a_bouncing_ball() -> None:
+def test_a_bouncing_ball():
     """Begun anew at each bounce, where the condition is zero: which is not an event of the new motion."""
     r, h, restitution = single("ball"), 1.0, 0.8
     ground = kt.Event(condition("ball", "height"), stop=True, direction=-1, name="ground")
@@ -100,7 +92,7 @@ def test_a_bouncing_ball() -> None:
         assert t == pytest.approx(fall * (1 + 2 * sum(restitution**j for j in range(1, k + 1))), rel=0, abs=1e-10)
 
 
-def test_a_stop_leaves_the_others_alone() -> None:
+def test_a_stop_leaves_the_others_alone():
     r = single("ball")
     heights = np.array([[1.0], [50.0], [2.0], [0.5]])
     ground = kt.Event(condition("ball", "height"), stop=True, name="ground")
@@ -117,7 +109,7 @@ def test_a_stop_leaves_the_others_alone() -> None:
     assert np.array_equal(free.q, moved.q[1])
 
 
-def test_a_simulation_goes_on_from_where_a_robot_stopped() -> None:
+def test_a_simulation_goes_on_from_where_a_robot_stopped():
     robot, clock = single("pendulum"), condition("pendulum", "clock")
     stopped = robot.simulate([0.5], duration=0.5, events=[kt.Event(clock, stop=True)], record=kt.Record(every=400))
     assert stopped.end.t == stopped.stopped_at == pytest.approx(0.3, abs=1e-12)
@@ -125,7 +117,7 @@ def test_a_simulation_goes_on_from_where_a_robot_stopped() -> None:
     assert (more.t[0], more.q[0]) == (stopped.stopped_at, stopped.end.q)
 
 
-def test_a_bound_simulation_begins_with_the_conditions_of_each_call() -> None:
+def test_a_bound_simulation_begins_with_the_conditions_of_each_call():
     """A ball that was below the ground when the simulation was made, and falls to it in another call."""
     r, ground = single("ball"), kt.Event(condition("ball", "height"), name="ground")
     fall = r.simulation([-1.0], duration=0.5, dt=0.01, integrator="rk4", events=[ground])
@@ -133,12 +125,12 @@ def test_a_bound_simulation_begins_with_the_conditions_of_each_call() -> None:
     assert fall([-1.0]).events == fall([2.0]).events == ()
 
 
-def test_arguments_of_conditions_are_inputs() -> None:
+def test_arguments_of_conditions_are_inputs():
     """One for each robot, or shared with the controller."""
     r = single("ball")
 
     @r.compile(shapes={"floor": ()})
-    def hover(q: Array, v: Array, floor: float) -> Array:
+    def hover(q, v, floor: float):
         return 100.0 * (floor - q) - 20.0 * v
 
     below = kt.Event(condition("ball", "height"), stop=True)
@@ -162,7 +154,7 @@ def test_arguments_of_conditions_are_inputs() -> None:
 
 
 @pytest.mark.parametrize("every", [1, 7, 1000])
-def test_all_are_kept_where_there_is_room_from_one_record_to_the_next(every: int) -> None:
+def test_all_are_kept_where_there_is_room_from_one_record_to_the_next(every):
     r, T = single("pendulum"), period(np.array([0.5, 0.6]))
     passes = kt.Event(condition("pendulum", "angle"), most=1 if every < 10 else 12)
     moved = r.simulate(
@@ -174,7 +166,7 @@ def test_all_are_kept_where_there_is_room_from_one_record_to_the_next(every: int
         assert moved.counts["angle"][k] == len(times) > 10
 
 
-def test_what_is_not_kept_is_counted_and_said() -> None:
+def test_what_is_not_kept_is_counted_and_said():
     r = single("pendulum")
     passes = kt.Event(condition("pendulum", "angle"), most=3)
     with pytest.warns(
@@ -190,7 +182,7 @@ def test_what_is_not_kept_is_counted_and_said() -> None:
 
 
 @pytest.mark.parametrize("every", [1, 4, 50])
-def test_a_controller_in_python_and_events(every: int) -> None:
+def test_a_controller_in_python_and_events(every):
     """It is asked at the beginning of each of its periods only, in which there may be several records, or none."""
     r = single("pendulum")
     passes = kt.Event(condition("pendulum", "angle"), most=3)
@@ -207,7 +199,7 @@ def test_a_controller_in_python_and_events(every: int) -> None:
 
 
 @cache
-def swings() -> kt.Trajectory:
+def swings():
     robot = pendulum()
     low = kt.Event(robot.compile(lambda q: q[0] + 0.1, name="low"), most=5)
     q = np.random.default_rng(2).uniform(-1.0, 1.0, (2, 3, 2))
@@ -216,7 +208,7 @@ def swings() -> kt.Trajectory:
 
 @pytest.mark.parametrize("suffix", [".npz", ".parquet"])
 @pytest.mark.parametrize("alone", [False, True])
-def test_events_and_counts_are_in_files(alone: bool, suffix: str, tmp_path: Path) -> None:
+def test_events_and_counts_are_in_files(alone, suffix, tmp_path):
     motion = swings().robots[1, 2] if alone else swings()
     robot = motion.robot
     motion.save(tmp_path / f"motion{suffix}")
@@ -234,7 +226,7 @@ def test_events_and_counts_are_in_files(alone: bool, suffix: str, tmp_path: Path
 
 @pytest.mark.parametrize("suffix", [".npz", ".parquet"])
 @pytest.mark.parametrize("per_step", [False, True])
-def test_numbers_of_the_robot_are_in_files(suffix: str, per_step: bool, tmp_path: Path) -> None:
+def test_numbers_of_the_robot_are_in_files(suffix, per_step, tmp_path):
     robot, path, rng = pendulum(), tmp_path / f"motion{suffix}", np.random.default_rng(0)
     gravity = rng.normal(size=(2, 5, 3) if per_step else (2, 3))
     inputs = {kt.payload("lower"): kt.Inertia(1.0, [0.1, 0, 0], 0.1 * np.eye(3)), kt.gravity: gravity}
@@ -249,55 +241,21 @@ def test_numbers_of_the_robot_are_in_files(suffix: str, per_step: bool, tmp_path
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"input_kinds": np.array(["mass"])}, "'input_kinds' holds 'mass'; there are gravity, damping, friction"),
-        ({"input_frames": np.array(["hand"])}, "no frame 'hand'"),
-        ({"input_frames": np.array(["base"])}, "'base' does not move"),
-        ({"input_names": np.array(["q"])}, "'input_names' are no names of arguments, each another one"),
-        ({"input_names": np.array(["a b"])}, "'input_names' are no names of arguments"),
-        ({"inputs": np.zeros((3, 10))}, r"'inputs' has shape \(3, 10\); \(2, 10\) is expected"),
-        ({"inputs": np.zeros(10)}, r"'inputs' has shape \(10,\); \(2, 10\) is expected"),
-        ({"inputs": np.full((1, 10), np.inf)}, "'inputs' holds a number that is not finite"),
-        ({"event_q": np.zeros((1, 3))}, r"'event_q' has shape \(1, 3\); \(1, 2\) is expected"),
-        ({"event_times": np.array([np.nan])}, "'event_times' holds a number that is not finite"),
-        ({"stopped_at": np.array(-np.inf)}, "stopped_at holds inf, which is not a time"),
-        ({"event_q": np.array([[0.0, np.inf]])}, "'event_q' holds a number that is not finite"),
-        ({"event_robots": np.array([[0]])}, r"'event_robots' has shape \(1, 1\); \(1, 0\)"),
-        ({"event_names": np.array([1.0])}, "the array 'event_names' has the type float64: expected texts"),
-        ({"event_times": np.array(["now"])}, "the array 'event_times' has the type <U3: expected real numbers"),
-        ({"counts": np.zeros((2, 1))}, r"'counts' has shape \(2, 1\); \(2,\) is expected"),
+        ({"input_frames": ["base"]}, "'base' does not move"),
+        ({"input_names": ["q"]}, "'input_names' are no names of arguments, each another one"),
+        ({"input_names": ["a b"]}, "'input_names' are no names of arguments"),
     ],
 )
-def test_events_in_a_file_of_somebody_elses(changed: dict[str, Array], message: str, tmp_path: Path) -> None:
+def test_numbers_of_the_robot_in_a_file_of_somebody_elses(changed, message, tmp_path):
     robot, path = pendulum(), tmp_path / "motion.npz"
-    happened = {
-        "times": [0.1],
-        "names": ["low"],
-        "robots": np.zeros((1, 0)),
-        "q": np.zeros((1, 2)),
-        "v": np.zeros((1, 2)),
-    }
-    arrays = {"t": [0.0, 1.0], "q": np.zeros((2, 2)), "v": np.zeros((2, 2))}
-    arrays |= {f"event_{name}": x for name, x in happened.items()}
-    arrays |= {"count_names": ["low", "high"], "counts": np.zeros(2)}
-    arrays |= {
-        "input_names": ["load"],
-        "input_kinds": ["payload"],
-        "input_frames": ["lower"],
-        "inputs": np.zeros((1, 10)),
-    }
-    np.savez(path, **arrays)
-    assert kt.Trajectory.load(path, robot).events[0].name == "low"
-    np.savez(path, **arrays | changed)
+    robot.simulate([0.1, 0.2], steps=2, inputs={kt.payload("lower"): kt.Inertia.zero()}).save(path)
+    np.savez(path, **dict(np.load(path)) | changed)
     with pytest.raises(kt.KinetreeError, match=message):
         kt.Trajectory.load(path, robot)
 
 
-# -- the search ------------------------------------------------------------------------------------------------------
-# -- what cannot be --------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("name", ["semi_implicit_euler", "rk4", "variational", "tsitouras"])
-def test_the_state_of_an_event_is_on_the_other_side(name: str) -> None:
+def test_the_state_of_an_event_is_on_the_other_side(name):
     """In the direction that it was asked for."""
     r = single("pendulum")
     for direction, part in ((-1, 0.25), (1, 0.75)):
@@ -309,7 +267,7 @@ def test_the_state_of_an_event_is_on_the_other_side(name: str) -> None:
         assert moved.stopped_at == pytest.approx(part * period(1.0), rel=0.02)
 
 
-def test_the_first_of_several_stops_it_and_later_ones_are_not_seen() -> None:
+def test_the_first_of_several_stops_it_and_later_ones_are_not_seen():
     """All within one step; of two at one time the first is the reason."""
     r = single("ball")
 
@@ -335,7 +293,7 @@ def test_the_first_of_several_stops_it_and_later_ones_are_not_seen() -> None:
         assert [event.time for event in moved.events] == times
 
 
-def test_parts_of_trajectories_have_their_events() -> None:
+def test_parts_of_trajectories_have_their_events():
     r = single("pendulum")
     passes = kt.Event(condition("pendulum", "angle"))
     start = np.linspace(0.2, 2.0, 6).reshape(2, 3, 1)
@@ -348,13 +306,13 @@ def test_parts_of_trajectories_have_their_events() -> None:
     assert some.counts["angle"].tolist() == moved.counts["angle"][1, 1:].tolist()
 
 
-def test_an_event_on_the_manifold() -> None:
+def test_an_event_on_the_manifold():
     """A thrown plate that tumbles: its highest point, where its centre of mass stops rising."""
     r = single("plate")
     q, v = np.array(r.neutral()), np.array([3.0, 1.0, 0.5, 0.0, 0.0, 4.0])
 
     @r.compile
-    def rising(q: Array, v: Array) -> Array:
+    def rising(q, v):
         return r.center_of_mass_velocity(q, v)[2]
 
     top = kt.Event(rising, direction=-1, stop=True)
@@ -375,7 +333,7 @@ def test_an_event_on_the_manifold() -> None:
     ],
     ids=["line", "flat", "steep", "jump", "vertical", "NaN", "end"],
 )
-def test_the_search_ends_whatever_the_number_does(number: object) -> None:
+def test_the_search_ends_whatever_the_number_does(number):
     low, high, room, calls = 0.0, 1.0, 1.0, 0
     while high - low > 2.0**-HALVINGS:
         x = inside(low, high, number(low), number(high), room)
@@ -387,7 +345,7 @@ def test_the_search_ends_whatever_the_number_does(number: object) -> None:
     assert number(high) >= 0.0
 
 
-def test_events_that_cannot_be() -> None:
+def test_events_that_cannot_be():
     r = single("ball")
     good = condition("ball", "height")
     vector = r.compile(lambda q: q, name="vector")
@@ -398,12 +356,6 @@ def test_events_that_cannot_be() -> None:
         return r.simulate([1.0], steps=1, events=events, **options)
 
     for make, message in (
-        (lambda: kt.Event(3), r"an event's condition is 3; it takes a compiled function .*: robot\.compile"),
-        (lambda: kt.Event(lambda q: q[0]), "an event's condition is <function"),
-        (lambda: kt.Event(good, direction=2), "direction takes −1, 0 or 1, not 2"),
-        (lambda: kt.Event(good, most=0), "most is 0, it must be an integer ≥ 1"),
-        (lambda: kt.Event(good, name=3), "name takes a text, not 3"),
-        (lambda: kt.Event(good, stop="no"), "stop is 'no', it must be True or False"),
         (lambda: run([vector]), r"'vector': vector returns .* \(1,\): it must be one number"),
         (lambda: run([wide]), r"event 'wide': wide takes v of shape \(3,\), the simulation gives"),
         (lambda: run([stepped]), "stepped takes dt, which is not a part of a state"),

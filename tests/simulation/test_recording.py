@@ -1,7 +1,5 @@
 """What `robot.simulate` keeps, robots that stop, and simulations that are interrupted."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess
@@ -27,7 +25,7 @@ def hold(q, v, t: float):
 WHOLE = ROBOT.simulate(Q, V, steps=300, controller=hold, record=["a", "tau"])
 
 
-def same(a, b) -> bool:
+def same(a, b):
     return all(np.array_equal(getattr(a, name), getattr(b, name)) for name in a.recorded)
 
 
@@ -213,7 +211,7 @@ def test_ctrl_c():
     assert right == "True"
 
 
-def test_energies_count_the_numbers_that_were_given() -> None:
+def test_energies_count_the_numbers_that_were_given():
     robot = pendulum()
     q, v = robot.random_state(seed=4, size=3)[:2]
     loads = np.zeros((3, 10))
@@ -230,7 +228,7 @@ def test_energies_count_the_numbers_that_were_given() -> None:
     assert np.allclose(moved.robots[0].kinetic_energy, light.kinetic_energy(moved.q[0], moved.v[0]), rtol=1e-13)
 
 
-def test_the_step_of_a_sampled_controller_is_its_period() -> None:
+def test_the_step_of_a_sampled_controller_is_its_period():
     robot = pendulum()
 
     @robot.compile(shapes={"clock": ()})

@@ -1,10 +1,6 @@
 """`robot.simulate`: the same bits in every arrangement, what acts on the robot, and what is recorded."""
 
-from __future__ import annotations
-
-import pickle
 import sys
-import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -35,44 +31,18 @@ def law(q, v, dt, integral, ki):
 integrating = kt.compile(ROBOT, law, shapes={"integral": 2, "ki": (), "dt": ()})
 
 
-def same(a, b) -> bool:
+def same(a, b):
     return all(np.array_equal(getattr(a, name), getattr(b, name)) for name in a.recorded)
 
 
-# -- the same bits ----------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("lanes", [1, 4, 16])
-def test_alone_or_among_others_on_any_lanes_and_threads(lanes, monkeypatch):
-    whole = ROBOT.simulate(Q, V, controller=hold, inputs={"kp": np.arange(40.0)}, **STEPS)
-    alone = ROBOT.simulate(Q[7], V[7], controller=hold, inputs={"kp": 7.0}, **STEPS)
-    assert same(alone, whole.robots[7])
-    monkeypatch.setenv("KINETREE_LANES", str(lanes))
-    monkeypatch.setattr("kinetree.runtime.steps.SHARED_SECONDS", 0.0)
-    before = kt.get_num_threads()
-    try:
-        for count in (1, 3):
-            kt.set_num_threads(count)
-            other = pendulum().simulate(Q, V, controller=hold, inputs={"kp": np.arange(40.0)}, **STEPS)
-            assert same(whole, other)
-    finally:
-        kt.set_num_threads(before)
-
-
-@pytest.mark.parametrize("integrator", ["semi_implicit_euler", "tsitouras"])
-def test_a_simulation_goes_on_from_a_trajectory(integrator):
-    how = {"dt": 5e-3, "controller": integrating, "integrator": integrator, "record": kt.Record(every=30)}
-    inputs = {"integral": [0.1, 0.2], "ki": 3.0}
-    whole = ROBOT.simulate(kt.State(0.7, Q[:3], V[:3]), steps=120, inputs=inputs, **how)
-    part = ROBOT.simulate(kt.State(0.7, Q[:3], V[:3]), steps=40, inputs=inputs, **how)  # ends between two records
-    rest = ROBOT.simulate(
-        pickle.loads(pickle.dumps(part)), steps=80, inputs={"ki": 3.0}, **how | {"record": kt.Record(every=20)}
-    )
+def test_a_part_goes_on_from_its_last_sample_and_a_motion_from_between_two_records():
+    how = {"dt": 5e-3, "controller": integrating, "inputs": {"integral": [0.1, 0.2], "ki": 3.0}}
+    whole = ROBOT.simulate(kt.State(0.7, Q[:3], V[:3]), steps=120, record=kt.Record(every=30), **how)
+    part = ROBOT.simulate(kt.State(0.7, Q[:3], V[:3]), steps=40, record=kt.Record(every=30), **how)
+    rest = ROBOT.simulate(part, steps=80, record=kt.Record(every=20), **how | {"inputs": {"ki": 3.0}})
     assert rest.t[-1] == whole.t[-1]
     assert np.array_equal(rest.q[:, -1], whole.q[:, -1])
-    assert np.array_equal(rest.end.controller["integral"], whole.end.controller["integral"])
-    other = ROBOT.simulate(whole[:2], steps=30, inputs=inputs, **how)  # a part goes on from its last sample
-    assert other.t[0] == whole.t[1]
+    assert ROBOT.simulate(whole[:2], steps=30, **how).t[0] == whole.t[1]
     with pytest.raises(kt.ArgumentError, match="v is not taken"):
         ROBOT.simulate(part, V[:3], steps=1)
 
@@ -85,36 +55,81 @@ def test_steps_of_the_integrators_own_do_not_outlive_what_acted(other):
     assert np.array_equal(rest.q, fresh.q)
 
 
+# -- a simulation is a loop of steps ----------------------------------------------------------------------------
+
+
+def in_steps(motion, q, v, advance, tolerance=0.0):
+    """Hold a motion to a loop: `advance` returns from k, q and v the joint forces and the next q and v."""
+    for k in range(len(motion) - 1):
+        tau, (q, v) = advance(k, q, v)
+        if "tau" in motion.recorded:
+            assert np.array_equal(motion.tau[..., k, :], tau)
+        np.testing.assert_allclose(motion.q[..., k + 1, :], q, rtol=tolerance, atol=tolerance)
+        np.testing.assert_allclose(motion.v[..., k + 1, :], v, rtol=tolerance, atol=tolerance)
+
+
 @pytest.mark.parametrize("integrator", ["euler", "semi_implicit_euler", "rk4"])
-def test_it_is_a_loop_of_steps(integrator):
+def test_with_joint_forces(integrator):
     q, v = FREE.random_state(seed=1, size=3)[:2]
     tau = np.random.default_rng(0).normal(size=(3, 20, FREE.nv))
     motion = FREE.simulate(q, v, forces=tau, dt=1e-2, integrator=integrator)
-    for k in range(20):
-        q, v = FREE.step(q, v, tau[:, k], 1e-2, integrator=integrator)
-        close = np.array_equal if integrator != "rk4" else lambda a, b: np.allclose(a, b, rtol=0, atol=1e-13)
-        assert close(motion.q[:, k + 1], q)  # of rk4's longer sums, other products are fused in the longer program
-        assert close(motion.v[:, k + 1], v)
+    # of rk4's longer sums, other products are fused in the longer program
+    tolerance = 1e-13 if integrator == "rk4" else 0.0
+    in_steps(motion, q, v, lambda k, *x: (0, FREE.step(*x, tau[:, k], 1e-2, integrator=integrator)), tolerance)
 
 
-def test_in_threads_and_from_a_pickle():
-    expected = ROBOT.simulate(Q, V, **STEPS)
-    again = pickle.loads(pickle.dumps(ROBOT))
-    results = []
-    workers = [threading.Thread(target=lambda: results.append(again.simulate(Q, V, **STEPS))) for _ in range(4)]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
-    assert len(results) == 4
-    assert all(same(expected, result) for result in results)
-    assert same(expected, pickle.loads(pickle.dumps(expected)))
+def test_with_a_controller_that_has_a_state_of_its_own():
+    state, ki = [np.array([[0.1, 0.0], [0.0, 0.2]])], np.array([3.0, 5.0])
+    given = {"inputs": {"integral": state[0], "ki": ki}, "record": "tau"}
+
+    def advance(k, q, v):
+        tau, state[0] = integrating(q, v, 5e-3, state[0], ki)
+        return tau, ROBOT.step(q, v, tau, 5e-3)
+
+    in_steps(ROBOT.simulate(Q[:2], V[:2], controller=integrating, **given, **STEPS), Q[:2], V[:2], advance)
+
+
+def test_with_a_controller_that_is_sampled():
+    start, held = kt.State(0.125, Q[:2], V[:2]), [0.0]  # not from a multiple of 7 on
+    motion = ROBOT.simulate(start, controller=kt.Controller(hold, every=7), record=("tau", "a"), **STEPS)
+
+    def advance(k, q, v):
+        held[0] = hold(q, v, (25 + k) * 5e-3) if k % 7 == 0 else held[0]
+        assert np.allclose(motion.a[:, k], ROBOT.forward_dynamics(q, v, held[0]), rtol=1e-12)
+        return held[0], ROBOT.step(q, v, held[0], 5e-3)
+
+    in_steps(motion, Q[:2], V[:2], advance)
+
+
+def test_with_arguments_per_robot_and_per_step():
+    kp = np.linspace(1.0, 30.0, 60)
+    motion = ROBOT.simulate(Q[:2], V[:2], controller=kt.Controller(hold, over_time={"kp": kp}), dt=5e-3)
+    in_steps(motion, Q[:2], V[:2], lambda k, *x: (0, ROBOT.step(*x, hold(*x, k * 5e-3, kp[k]), 5e-3)), 1e-12)
+    each = ROBOT.simulate(Q[:2], V[:2], controller=hold, inputs={"kp": np.array([kp, kp[::-1]])}, dt=5e-3)
+    assert same(each.robots[0], motion.robots[0])
+    assert not same(each.robots[1], motion.robots[1])
+
+
+def test_with_wrenches_by_name_and_over_time():
+    push, f_ext, zero = np.zeros((60, 6)), np.zeros((60, FREE.nb, 6)), np.zeros(FREE.nv)
+    push[:, 3] = np.linspace(0.0, 5.0, 60)
+    f_ext[:, FREE.body_names.index("lower")] = push
+    for given in ({"lower": push}, f_ext):
+        motion = FREE.simulate(FREE.neutral(), forces=kt.Forces(f_ext=given, frame="world"), dt=5e-3)
+        steps = lambda k, *x: (0, FREE.step(*x, zero, 5e-3, f_ext[k], f_ext_frame="world"))  # noqa: E731
+        in_steps(motion, FREE.neutral(), zero, steps, 1e-12)
+
+
+def test_with_a_number_of_the_robot_that_changes():
+    g, step = np.linspace((0.0, 0.0, 0.0), (0.0, 0.0, -9.81), 60), kt.compile(ROBOT, "step", inputs=[kt.gravity])
+    motion, zero = ROBOT.simulate(Q[0], inputs={kt.gravity: g}, dt=5e-3), np.zeros(2)
+    in_steps(motion, Q[0], zero, lambda k, *x: (0, step(*x, zero, 5e-3, g[k])), 1e-12)
 
 
 # -- controllers ------------------------------------------------------------------------------------------------
 
 
-def test_threads_that_forget_each_others_simulations() -> None:
+def test_threads_that_forget_each_others_simulations():
     class Owner:
         model = None
 
@@ -147,30 +162,6 @@ def test_a_feedback_in_continuous_time_keeps_the_order():
     assert np.abs(held - fine).max() > 100 * errors[1]
 
 
-def test_a_controller_with_a_state_of_its_own():
-    inputs = {"integral": np.array([[0.1, 0.0], [0.0, 0.2]]), "ki": [3.0, 5.0]}
-    motion = ROBOT.simulate(Q[:2], V[:2], controller=integrating, inputs=inputs, record="tau", **STEPS)
-    q, v, integral, ki = Q[:2], V[:2], inputs["integral"], np.array(inputs["ki"])
-    for k in range(60):
-        tau, integral = integrating(q, v, 5e-3, integral, ki)
-        assert np.array_equal(motion.tau[:, k], tau)
-        q, v = ROBOT.step(q, v, tau, 5e-3)
-        assert np.array_equal(motion.q[:, k + 1], q)
-
-
-def test_a_controller_that_is_sampled():
-    start = kt.State(0.125, Q[:2], V[:2])  # not from a multiple of 7 on
-    motion = ROBOT.simulate(start, controller=kt.Controller(hold, every=7), record=("tau", "a"), **STEPS)
-    q, v, tau = Q[:2], V[:2], np.empty((2, 2))
-    for k in range(60):
-        if k % 7 == 0:
-            tau = hold(q, v, (25 + k) * 5e-3)
-        assert np.array_equal(motion.tau[:, k], tau)
-        assert np.allclose(motion.a[:, k], ROBOT.forward_dynamics(q, v, tau), rtol=1e-12)
-        q, v = ROBOT.step(q, v, tau, 5e-3)
-    assert np.array_equal(motion.q[:, -1], q)
-
-
 @pytest.mark.parametrize("every", [1, 4])
 def test_a_python_function_is_a_sampled_controller(every):
     how = {"record": kt.Record(("tau", "a"), every=5), **STEPS}
@@ -187,19 +178,6 @@ def test_a_python_function_is_a_sampled_controller(every):
         assert np.array_equal(called.q, compiled.q)
         assert np.array_equal(called.tau, compiled.tau)  # the last ones are those still held
         assert np.allclose(called.a, compiled.a, rtol=1e-12)
-
-
-def test_arguments_per_robot_and_per_step():
-    kp = np.linspace(1.0, 30.0, 60)
-    motion = ROBOT.simulate(Q[:2], V[:2], controller=kt.Controller(hold, over_time={"kp": kp}), dt=5e-3)
-    assert motion.q.shape == (2, 61, 2)
-    q, v = Q[:2], V[:2]
-    for k in range(60):
-        q, v = ROBOT.step(q, v, hold(q, v, k * 5e-3, kp[k]), 5e-3)
-    assert np.allclose(motion.q[:, -1], q, rtol=1e-13)
-    each = ROBOT.simulate(Q[:2], V[:2], controller=hold, inputs={"kp": np.array([kp, kp[::-1]])}, dt=5e-3)  # fmt: skip
-    assert same(each.robots[0], motion.robots[0])
-    assert not same(each.robots[1], motion.robots[1])
 
 
 # -- forces, and the robot's numbers ----------------------------------------------------------------------------
@@ -233,19 +211,6 @@ def test_joint_forces_by_name():
         robot.simulate(q, forces={"panda_joint2": np.arange(3.0)}, duration=0.1)
 
 
-def test_wrenches_by_name_and_over_time():
-    push = np.zeros((60, 6))
-    push[:, 3] = np.linspace(0.0, 5.0, 60)
-    motion = FREE.simulate(FREE.neutral(), forces=kt.Forces(f_ext={"lower": push}, frame="world"), dt=5e-3)
-    f_ext = np.zeros((60, FREE.nb, 6))
-    f_ext[:, FREE.body_names.index("lower")] = push
-    assert same(motion, FREE.simulate(FREE.neutral(), forces=kt.Forces(f_ext=f_ext, frame="world"), dt=5e-3))
-    q, v = FREE.neutral(), np.zeros(FREE.nv)
-    for k in range(60):
-        q, v = FREE.step(q, v, np.zeros(FREE.nv), 5e-3, f_ext[k], f_ext_frame="world")
-    assert np.allclose(motion.q[-1], q, rtol=1e-13)
-
-
 def test_the_robots_numbers_are_inputs():
     g, damping = np.array([[0.0, 0.0, -1.6], [0.0, 1.0, -9.8]]), np.array([[0.1, 0.2], [0.0, 0.5]])
     loads = [kt.Inertia(m, [0.0, 0.0, -0.1], 0.01 * m * np.eye(3)) for m in (0.5, 2.0)]
@@ -271,16 +236,6 @@ def test_a_controller_knows_the_robot_as_it_is():
         )
         rows = slice(0, None if every is None else -1)  # one that is sampled is not called at the end
         assert np.allclose(motion.tau[:, rows], ROBOT.gravity_forces(motion.q[:, rows]), atol=1e-13)
-
-
-def test_a_number_of_the_robot_changes_from_step_to_step():
-    g = np.linspace((0.0, 0.0, 0.0), (0.0, 0.0, -9.81), 60)
-    motion = ROBOT.simulate(Q[0], inputs={kt.gravity: g}, dt=5e-3)
-    step = kt.compile(ROBOT, "step", inputs=[kt.gravity])
-    q, v = Q[0], np.zeros(2)
-    for k in range(60):
-        q, v = step(q, v, np.zeros(2), 5e-3, g[k])
-    assert np.allclose(motion.q[-1], q, rtol=1e-12)
 
 
 def test_integrators_of_one_name_do_not_share_code():

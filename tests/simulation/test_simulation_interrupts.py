@@ -1,11 +1,8 @@
 """Ctrl-C at any line of a simulation: what is left is the beginning of the whole."""
 
-from __future__ import annotations
-
 import itertools
 import pickle
 import sys
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,7 +10,6 @@ import pytest
 
 import kinetree as kt
 from helpers.pendulum import pendulum
-from helpers.trees import Array
 from kinetree.simulation import events, result, run
 
 ROBOT = pendulum()
@@ -21,12 +17,12 @@ Q = np.array([[0.3, -0.5], [0.1, 0.2]])
 
 
 @ROBOT.compile
-def ticks(t: float) -> Array:
+def ticks(t: float):
     return np.sin(np.pi * t / 0.0016 - 0.1)
 
 
 @ROBOT.compile
-def late(q: Array, t: float) -> Array:
+def late(q, t: float):
     return t + q[1] - 0.2022  # of one robot only
 
 
@@ -34,11 +30,11 @@ FILES = [module.__file__ for module in (events, result, run)]
 EVENTS = [kt.Event(ticks, most=3), kt.Event(late, stop=True)]
 
 
-def hold(q: Array, v: Array, t: float) -> Array:
+def hold(q, v, t):
     return -2.0 * q
 
 
-def interrupted_at(line: int, call: Callable[[], kt.Trajectory]) -> tuple[bool, kt.Trajectory | None]:
+def interrupted_at(line, call):
     """Return whether Ctrl-C came, at this line of all that are executed once it moves, and what is left."""
     left = line
 
@@ -63,10 +59,10 @@ def interrupted_at(line: int, call: Callable[[], kt.Trajectory]) -> tuple[bool, 
 
 
 @pytest.mark.parametrize("python", [True, False])
-def test_what_is_left_fits_together(python: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_left_fits_together(python, monkeypatch):
     monkeypatch.setattr("kinetree.simulation.run.PIECE_SECONDS", 1e-9)
     steps = 3 if python else 67
-    how: dict[str, Any] = {"steps": steps, "events": EVENTS, "controller": hold if python else None}
+    how = {"steps": steps, "events": EVENTS, "controller": hold if python else None}
     whole, seen = ROBOT.simulate(Q, **how), set()
     for line in itertools.count(1, 1 if python else 3):
         came, left = interrupted_at(line, lambda: ROBOT.simulate(Q, record=kt.Record(every=2), **how))
@@ -83,7 +79,7 @@ def test_what_is_left_fits_together(python: bool, monkeypatch: pytest.MonkeyPatc
     assert seen == ({*range(steps + 1)} if python else {0, 64, 65, 66, 67})
 
 
-def test_it_pickles() -> None:
+def test_it_pickles():
     interrupted = kt.SimulationInterrupted(ROBOT.simulate(Q, steps=2))
     again = pickle.loads(pickle.dumps(interrupted))
     assert str(again) == str(interrupted)

@@ -5,18 +5,15 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Callable
-from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kinetree.drawing.panels import check_matplotlib, drawn, extremes, panel, torque_units
+from kinetree.drawing.panels import check_matplotlib, drawn, extremes, panel, units
 from kinetree.validation import Array
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-T = TypeVar("T")
 
 POINTS = 1200  # points of a curve: more make a page large, and are not seen
 
@@ -32,7 +29,7 @@ MEASURED, PREDICTED, RESIDUAL = "#9a9a9a", "#1f5fa8", "#c8442b"
 BARS: Any = {"fmt": ".", "color": PREDICTED, "markersize": 4, "elinewidth": 1.2, "capsize": 2}
 
 
-def svg(draw: Callable[[Any, T], None], what: T) -> str:
+def svg(draw: Callable[[Any, Any], None], what: Any) -> str:
     """Return a picture as SVG, to be put into a page; the same for the same data."""
     check_matplotlib()
     from matplotlib import rc_context
@@ -61,7 +58,7 @@ def forces(figure: Any, seen: Any) -> None:
         when, few = extremes(t, values, points=POINTS)
         for k in range(robot.nv):
             panels[k, 0].plot(when[:, k], few[:, k], color=colour, linewidth=width, label=name)
-    for k, (name, unit) in enumerate(zip(robot.v_names, torque_units(robot), strict=True)):
+    for k, (name, unit) in enumerate(zip(robot.v_names, units(robot)["tau"], strict=True)):
         left, right = panels[k]
         part = f": {100 * seen.relative[k]:.0f} % not explained" if np.isfinite(seen.relative[k]) else ""
         panel(left, f"{name}, {unit}{part}", size=8.0, thin=True, loc="left", pad=2)
@@ -120,13 +117,8 @@ def parameters(figure: Any, fit: Any) -> None:
     figure.legend(*panels[0].get_legend_handles_labels(), loc="upper left", ncols=3, frameon=False)
 
 
-def plot(plan: Any) -> Figure:
-    """Return the figure of a planned motion: see `Excitation.plot`."""
-    return drawn(partial(draw, plan), layout="constrained")
-
-
 def draw(plan: Any, figure: Figure) -> None:
-    """Draw it in an empty figure."""
+    """Draw a planned motion in an empty figure: see `Excitation.plot`."""
     motion, limits, names = plan.trajectory, plan.limits, plan.base.robot.v_names
     figure.set_size_inches(11.0, 7.0)
     axes = figure.subplots(2, 2)

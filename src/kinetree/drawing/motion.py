@@ -16,15 +16,12 @@ from kinetree.drawing.panels import (
     extremes,
     grid,
     panel,
-    position_units,
-    torque_units,
-    velocity_units,
+    units,
 )
 from kinetree.motions.trajectory import Trajectory
 from kinetree.options import names_of
 from kinetree.robot import Robot
-from kinetree.robot.base import given_limits
-from kinetree.validation import Array
+from kinetree.validation import Array, given_limits
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -108,25 +105,22 @@ def draw(self: Trajectory, figure: Figure, frames: Sequence[str] | None = None) 
 def _joint_panels(trajectory: Trajectory, chosen: Any) -> list[Curves]:
     """Return panels for q, v and tau: of the joints together, a unit each, and of the others by themselves."""
     robot = trajectory.robot
-    quantities = [
-        (trajectory.q, robot.q_names, position_units(robot), "q_index"),
-        (trajectory.v, robot.v_names, velocity_units(robot), "v_index"),
-    ]
-    if "tau" in trajectory.recorded:
-        quantities.append((trajectory.tau, robot.v_names, torque_units(robot), "v_index"))
+    names_of = {"q": robot.q_names, "v": robot.v_names, "tau": robot.v_names}
+    recorded = [x for x in names_of if x in trajectory.recorded]
     joints = [body for body in robot.model.leading if len(body.v_index) == 1]
     together = dict(zip((body.joint_name for body in joints), _colours(len(joints)), strict=True))
     panels = []
-    for array, names, units, index in quantities:
-        values = array.reshape(-1, *array.shape[-2:])[chosen]
+    for quantity in recorded:
+        array, names, unit_of = getattr(trajectory, quantity), names_of[quantity], units(robot)[quantity]
+        values, index = array.reshape(-1, *array.shape[-2:])[chosen], "q_index" if quantity == "q" else "v_index"
         groups = [("joint ", {getattr(body, index)[0]: body.joint_name for body in joints})]
         for body in robot.model.leading:
             if body not in joints:
                 ends = {k: names[k].rpartition(".")[2] for k in getattr(body, index)}
                 groups.append((f"{body.joint_name}: ", ends))
         for of, entries in groups:
-            for unit in dict.fromkeys(units[k] for k in entries):
-                own = {k: name for k, name in entries.items() if units[k] == unit}
+            for unit in dict.fromkeys(unit_of[k] for k in entries):
+                own = {k: name for k, name in entries.items() if unit_of[k] == unit}
                 if unit.startswith("N") and not values[..., list(own)].any():
                     continue  # nothing drives it
                 what = "quaternion" if unit == "1" else f"{QUANTITIES[unit]} ({unit})"
@@ -209,12 +203,12 @@ def draw_torques(robot: Robot, when: Array, tau: Array, along: str, figure: Any)
     columns = min(5, math.ceil(math.sqrt(nv)))
     figure.set_size_inches(2.8 * columns + 0.4, 1.8 * math.ceil(nv / columns) + 0.8)
     axes = grid(figure, nv, columns, along)
-    limits, units = given_limits(robot.effort_limits), torque_units(robot)
+    limits, own_units = given_limits(robot.effort_limits), units(robot)["tau"]
     largest = np.abs(tau).max(axis=0)
     for k, (ax, name) in enumerate(zip(axes, robot.v_names, strict=True)):
         ax.plot(when[:, k], tau[:, k], linewidth=1.0, color="tab:blue")
         over = largest[k] > limits[k]
-        panel(ax, f"{name}, {units[k]}", color=OVER if over else "black")
+        panel(ax, f"{name}, {own_units[k]}", color=OVER if over else "black")
         ax.locator_params(nbins=5)
         if over:
             beyond = np.abs(tau[:, k]) > limits[k]
@@ -222,7 +216,7 @@ def draw_torques(robot: Robot, when: Array, tau: Array, along: str, figure: Any)
         if largest[k] > 0.5 * limits[k]:
             for level in (-limits[k], limits[k]):
                 ax.axhline(level, linewidth=0.8, linestyle="--", color=OVER)
-    forces = "joint torques" if set(units) == {"N·m"} else "joint torques and forces"
+    forces = "joint torques" if set(own_units) == {"N·m"} else "joint torques and forces"
     dashed = "; dashed: effort limits" if (largest > 0.5 * limits).any() else ""
     dashed += "; red: samples over them" if (largest > limits).any() else ""
     figure.suptitle(f"{robot.name}: {forces}{dashed}", fontsize=11)

@@ -98,22 +98,14 @@ def grid(figure: Any, count: int, columns: int, along: str, *, least: int = 1) -
     return list(axes[:count])
 
 
-def torque_units(robot: Robot) -> list[str]:
-    """Return the unit of each entry of tau: N·m where its velocity turns, N where it only slides."""
-    return ["N·m" if turns else "N" for turns in turning(robot.model)]
-
-
-def velocity_units(robot: Robot) -> list[str]:
-    """Return the unit of each entry of v: rad/s or m/s."""
-    return ["rad/s" if turns else "m/s" for turns in turning(robot.model)]
-
-
-def position_units(robot: Robot) -> list[str]:
-    """Return the unit of each entry of q: rad where it turns the body, m where it only moves it, 1 of a quaternion."""
-    turns = dict(zip(robot.v_names, turning(robot.model), strict=True))
-    angles = [turns.get(name, not name.endswith((".x", ".y", ".z"))) for name in robot.q_names]
+def units(robot: Robot) -> dict[str, list[str]]:
+    """Return the units of the entries of q, v and tau: of what turns, of what only slides, and 1 of a quaternion."""
+    turns = turning(robot.model)
+    of_v = dict(zip(robot.v_names, turns, strict=True))
+    angles = [of_v.get(name, not name.endswith((".x", ".y", ".z"))) for name in robot.q_names]
     quaternion = [name.endswith((".qx", ".qy", ".qz", ".qw")) for name in robot.q_names]
-    return ["1" if one else "rad" if angle else "m" for one, angle in zip(quaternion, angles, strict=True)]
+    found = {"q": ["1" if one else "rad" if angle else "m" for one, angle in zip(quaternion, angles, strict=True)]}
+    return found | {"v": ["rad/s" if x else "m/s" for x in turns], "tau": ["N·m" if x else "N" for x in turns]}
 
 
 def evenly(count: int, most: int) -> NDArray[np.int_]:

@@ -13,7 +13,7 @@ from kinetree.excitation.search import Found
 from kinetree.identification.equations import RegressionModel
 from kinetree.identification.estimators.contract import Prior, deviations, solve
 from kinetree.identification.parameters.base import BaseParameters
-from kinetree.identification.parameters.regressor import smooth_sign
+from kinetree.identification.parameters.terms import smooth_sign
 from kinetree.identification.triangle import one_thread
 from kinetree.lazy import cached_property
 from kinetree.logs.samples import Samples
@@ -162,9 +162,10 @@ class Excitation:
         ArgumentError
             If matplotlib, the extra ``plot``, is not installed.
         """
-        from kinetree.drawing.fit import plot
+        from kinetree.drawing.fit import draw
+        from kinetree.drawing.panels import drawn
 
-        return plot(self)
+        return drawn(lambda figure: draw(self, figure), layout="constrained")
 
     def table(self) -> Cells:
         """Return a row a base parameter: the standard deviation to expect, and its value in this robot."""

@@ -12,7 +12,7 @@ import numpy as np
 
 from kinetree._version import __version__
 from kinetree.drawing import fit as pictures
-from kinetree.drawing.panels import torque_units
+from kinetree.drawing.panels import units
 from kinetree.identification.fit import Fit
 from kinetree.identification.validation import Validation, validate, verdict
 from kinetree.output import check_output, whole_file
@@ -118,7 +118,7 @@ def joints(fit: Fit, training: Validation | None, validation: Validation | None)
     """Return a row a joint: its noise, motor constant, residuals, and whether these are white."""
     robot, seen = fit.base.robot, validation if validation is not None else training
     columns: dict[str, Sequence[str]] = {"joint": robot.v_names, "noise": [number(x, 3) for x in fit.noise.tolist()]}
-    columns["unit"] = torque_units(robot)
+    columns["unit"] = units(robot)["tau"]
     for heading, own in fit.of_joints().items():
         columns[heading.replace("_", " ")] = ["" if x is None else number(x) for x in own]
     for what, one in (("used", training), ("others", validation)):

@@ -32,16 +32,21 @@ def as_log(log: Any, filter: Filter | None = None, *, smoothing: float | None = 
     `smoothing` is for filters that have none. With `check`, a recording in which errors are found is refused.
     """
     chosen = given("filter", filter, Filter)
-    if isinstance(log, Recording):
+    if is_raw(log):
         if smoothing is not None and chosen.smoothing is None and chosen.presliding is None:
             filter = replace(chosen, smoothing=smoothing)
         return log.filtered(filter, check=check)
-    if isinstance(log, list | tuple) and any(isinstance(part, Recording) for part in log):
+    if isinstance(log, list | tuple) and any(map(is_raw, log)):
         own = partial(as_log, smoothing=smoothing, check=check)
-        return [own(part, filter if isinstance(part, Recording) else None) for part in log]
+        return [own(part, filter if is_raw(part) else None) for part in log]
     if filter is not None:
         raise ArgumentError("a filter is for recordings: of arrays, kinetree.identification.prepare makes samples")
     return log
+
+
+def is_raw(log: Any) -> bool:
+    """Return whether this is a recording that has to be filtered."""
+    return isinstance(log, Recording) and log.filter is None
 
 
 def is_motion(log: Any) -> bool:
@@ -66,7 +71,7 @@ def motions(log: Any) -> Iterable[Any]:
     if not one and callable(log):
         log = log()
         one = is_motion(log)
-    if isinstance(log, Recording):
+    if is_raw(log):
         raise ArgumentError(
             "a recording is not a log before it is filtered: write recording.filtered(kinetree.Filter(…))"
         )

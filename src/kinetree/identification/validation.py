@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kinetree.errors import ArgumentError, listed
+from kinetree.identification.estimation import identify
 from kinetree.identification.estimators.contract import correlations
 from kinetree.identification.fit import Fit
-from kinetree.identification.identify import identify
 from kinetree.identification.parameters.base import BaseParameters
-from kinetree.identification.parameters.regressor import JointTerms
+from kinetree.identification.parameters.terms import JointTerms
 from kinetree.identification.samples import as_log, parts
 from kinetree.identification.samples import motions as within
 from kinetree.logs.samples import Filter
@@ -113,7 +113,7 @@ def validate(
 
     Parameters
     ----------
-    fit : Fit
+    fit : Fit, which the method ``fit.validate(log)`` is not given
     log
         As in `Robot.identify`; samples in the order of time.
     filter : Filter, optional
@@ -146,7 +146,7 @@ def validate(
     ...     q, v, a = robot.random_state(seed, 400)
     ...     return q, v, a, robot.inverse_dynamics(q, v, a) + rng.normal(size=(400, 6))
     >>> fit = robot.identify(recorded(0), [])
-    >>> found = validate(fit, recorded(1))
+    >>> found = fit.validate(recorded(1))
     >>> bool(abs(found.rms - 1.0).max() < 0.15), bool(found.white.all())
     (True, True)
     """
@@ -155,7 +155,7 @@ def validate(
     values, before, nv = fit.estimates(consistent), fit.base.of(), fit.base.robot.nv
     rows, kept, sums, n = fit.rows.at(values), list[Compared](), np.zeros((5, nv)), 0
 
-    def residuals() -> Iterator[Array]:
+    def residuals() -> Iterator[tuple[Array, Array]]:
         nonlocal n
         room = KEPT
         for part in parts(as_log(log, filter, smoothing=fit.base.smoothing)):
@@ -171,7 +171,7 @@ def validate(
                 times = None if part.t is None else np.asarray(part.t, dtype=float).ravel()[:room]
                 kept.extend([Compared(times, tau[:room], model[:room])] * (room > 0))
                 room, n = max(room - len(tau), 0), n + len(tau)
-                yield e
+                yield e, e != 0.0
 
     found = np.pad(correlations(residuals()), ((0, 0), (0, 1), (0, 0)))  # one sample has no lag
     if not n:
@@ -231,7 +231,7 @@ def cross_validate(
     >>> def recorded(seed):
     ...     q, v, a = robot.random_state(seed, 100)
     ...     return q, v, a, robot.inverse_dynamics(q, v, a)
-    >>> found = cross_validate(robot, [recorded(0), recorded(1)], [])
+    >>> found = kt.identification.cross_validate(robot, [recorded(0), recorded(1)], [])
     >>> [float(one.relative.max().round(6)) for one in found]
     [0.0, 0.0]
     """

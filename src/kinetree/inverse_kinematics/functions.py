@@ -101,9 +101,10 @@ def differential_inverse_kinematics(
     The step is damped least squares, ``min |J d − g e|² + (λ + c B(g e)) |d|²``, the best within the limits of
     position and, in the time ``dt``, of velocity (one of 0 is read as not given), and in what this leaves free goes
     towards a posture. It takes ``q``, a target for each frame and ``dt``, and returns a named tuple of the next ``q``,
-    the velocity ``v`` that leads there, and the ``position_error`` and ``orientation_error`` before the step. It can be
-    part of functions that `compile` makes, and be written as C. A joint that is outside a position limit goes back
-    towards it, no faster than its velocity limit allows; where ``dt`` is not positive nothing moves, and v is 0.
+    the velocity ``v`` that leads there, and ``position_error`` and ``orientation_error`` of the q that was given,
+    *before* the step. Accelerations are not limited. It can be part of functions that `compile` makes, and be written
+    as C. A joint that is outside a position limit goes back towards it, no faster than its velocity limit allows; where
+    ``dt`` is not positive nothing moves, and v is 0.
     Joints of several degrees of freedom have no limits: a floating base goes all the way in one step, unless ``gain``
     is less or the base is in `fixed`.
 

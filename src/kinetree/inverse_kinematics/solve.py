@@ -41,7 +41,7 @@ class Solution(NamedTuple):
         Whether all errors that count are within the tolerances, and those of a
         mechanism's loops.
     position_error, orientation_error : (...) array
-        The largest over the frames (m, rad), of those that count.
+        Largest distance and angle of a frame from its target (m, rad); what has a weight of 0 does not count.
     iterations, attempts : (...) array of int
         Steps computed, over all starts, and how many starts there were.
     """

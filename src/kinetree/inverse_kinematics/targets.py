@@ -46,6 +46,7 @@ class FrameTarget(FrameGoal):
     Examples
     --------
     >>> import numpy as np
+    >>> from kinetree.inverse_kinematics import FrameTarget
     >>> upright = FrameTarget(np.eye(3), position=0)
     >>> turning = FrameTarget(np.eye(4), orientation=[1, 1, 0])  # about its z, as it likes
     """
@@ -71,6 +72,7 @@ class LookAt(FrameGoal):
 
     Examples
     --------
+    >>> from kinetree.inverse_kinematics import LookAt
     >>> watch = LookAt([1.0, 0.0, 0.5], axis=[0, 0, 1])
     """
 

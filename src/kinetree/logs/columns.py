@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
-from kinetree.errors import FormatError
-
 if TYPE_CHECKING:
     from kinetree.robot import Robot
 
@@ -64,19 +62,6 @@ WRENCHES = (*LOG, "wrench")
 """What is read beside the time: of motions, of saved ones, of recorded ones, and of those with measured wrenches."""
 
 FORCES = ("tau", "current")  # what drives the joints; of these a log must have one
-
-OTHERS: Mapping[str, str] = {
-    "seconds": "ms msec millis milliseconds us µs usec microseconds ns nsec min h",
-    "radians": "deg degs degree degrees ° rev turns ticks",
-    "metres": "mm cm km in inch ft",
-    "rad/s": "deg/s degs/s degrees/s °/s deg/sec rpm rev/min rev/s",
-    "m/s": "mm/s cm/s km/h",
-    "rad/s²": "deg/s2 degrees/s2 °/s2 deg/s/s",
-    "m/s²": "mm/s2 cm/s2 g",
-    "N·m": "mnm ncm knm kgfm kgfcm lbft ftlb inlb",
-    "A": "ma milliamp milliamps ka",
-}
-"""What to give instead of units that are known, and are not those of the SI."""
 
 TWIST = ("wx", "wy", "wz", "vx", "vy", "vz")
 QUATERNION = ("qx", "qy", "qz", "qw")
@@ -162,15 +147,6 @@ def split_unit(name: str) -> tuple[str, str | None]:
 def is_si(unit: str, quantity: str) -> bool:
     """Return whether a unit is that in which a quantity is read; none at all is."""
     return not _plain(unit) or _plain(unit) in QUANTITIES[quantity].units
-
-
-def wrong_unit(name: str, unit: str, quantity: str) -> FormatError:
-    """Return the error for a column whose unit is not that of its quantity."""
-    for instead, units in OTHERS.items():
-        if _plain(unit) in units.split():
-            return FormatError(f"the column {name!r} is in {unit}: give {instead}")
-    expected = QUANTITIES[quantity].expected
-    return FormatError(f"the unit {unit!r} of the column {name!r} is not read: expected {expected}")
 
 
 def _plain(unit: str) -> str:

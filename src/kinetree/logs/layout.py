@@ -21,7 +21,6 @@ from kinetree.logs.columns import (
     Slot,
     Spellings,
     some,
-    wrong_unit,
 )
 
 DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+([eE][-+]?\d+)?")
@@ -162,7 +161,8 @@ def _check(layout: Layout, columns: Sequence[Column], spellings: Spellings) -> N
     coordinates, quantities, first = layout.coordinates, spellings.quantities, dict[Slot, str]()
     for column, slot in zip(columns, layout.slots, strict=True):
         if slot is None and column.mistaken and not {*coordinates.slots(column.mistaken)} <= {*layout.slots}:
-            raise wrong_unit(column.name, str(column.unit), column.mistaken)
+            expected = f"expected {QUANTITIES[column.mistaken].expected}"
+            raise FormatError(f"the unit {column.unit!r} of the column {column.name!r} is not read: {expected}")
         if slot in first:
             raise FormatError(f"the columns {first[slot]!r} and {column.name!r} are both {coordinates.call(slot)}")
         if slot is not None:

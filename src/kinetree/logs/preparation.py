@@ -11,10 +11,10 @@ import numpy as np
 from kinetree.errors import ArgumentError, warn_user
 from kinetree.logs.findings import MISSED, RECORDING_CHECKS, LogWarning, made
 from kinetree.logs.local_fit import DEGREE, chosen_cutoff, far_out, fit_weights, fitted, stretches
-from kinetree.logs.samples import Cutoff, Filter, Samples, measured, of_joints
+from kinetree.logs.samples import Cutoff, Filter, Samples, measured
 from kinetree.options import given
 from kinetree.signatures import friendly_call_errors
-from kinetree.validation import Array, real_array
+from kinetree.validation import Array, of_joints, real_array
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -190,7 +190,7 @@ def sliding_direction(robot: Robot, q: ArrayLike, presliding: ArrayLike, before:
     >>> import kinetree as kt
     >>> robot = kt.load("ur5")
     >>> q = [[0.0] * 6, [0.01] * 6, [0.01] * 6, [0.0099] * 6]
-    >>> sliding_direction(robot, q, 1e-4)[:, 0].round(3)
+    >>> kt.identification.sliding_direction(robot, q, 1e-4)[:, 0].round(3)
     array([ 0.   ,  1.   ,  1.   , -0.264])
     """
     path = real_array("q", q, None, robot.nq, batch=False)
@@ -258,7 +258,8 @@ def prepare(
     >>> t = np.linspace(0, 4, 1001)
     >>> path = kt.motions.quintic(robot, robot.neutral(), [0, -1, 1, 0, 0, 0], duration=4.0)
     >>> q, v, a = path(t)
-    >>> samples = prepare(robot, t, q, robot.inverse_dynamics(q, v, a), filter=kt.Filter(cutoff=5.0))
+    >>> tau = robot.inverse_dynamics(q, v, a)
+    >>> samples = kt.identification.prepare(robot, t, q, tau, filter=kt.Filter(cutoff=5.0))
     >>> samples.v.shape
     (34, 6)
     """

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from copy import copy
-from dataclasses import dataclass
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -44,6 +43,8 @@ class Recording:
         What was left out, and what is to be known; complete after a pass.
     progress : float
         Which part of the file has been read in this pass, from 0 to 1.
+    filter : Filter or None
+        By which its blocks are made samples, and it is a log: see `filtered`. None as it was read.
     """
 
     if TYPE_CHECKING:
@@ -64,8 +65,10 @@ class Recording:
                 raise ArgumentError(f"{frame.name!r} does not move: a wrench on it makes no difference")
         self.robot, self.name, self.progress = robot, name, 0.0
         self.notes: tuple[str, ...] = ()
+        self.filter: Filter | None = None
         self._whole: Samples | None = None
-        self._sensors, self._rows = sensors, rows
+        self._sensors, self._rows, self._check = sensors, rows, True
+        self._show: Callable[[float], object] | None = None
 
     def __getattr__(self, name: str) -> Any:
         if name == "samples":
@@ -75,32 +78,43 @@ class Recording:
         raise AbsentError(f"{self.name} is read block by block, each of which has {name}; read as a whole it has")
 
     def __iter__(self) -> Iterator[Samples]:
-        """Yield its blocks, of so many samples as were asked for."""
-        return self._read(self._rows) if self._whole is None else iter((self._whole,))
+        """Yield its blocks, of so many samples as were asked for; or, of a filtered one, the samples of each."""
+        if self.filter is None:
+            yield from self._blocks()
+            return
+        self.diagnose().enforce(name=self.name, check=self._check)
+        try:
+            yield from smoothed(self.robot, self._blocks(), self.filter)
+        except ArgumentError as error:
+            raise ArgumentError(f"{self.name}: {error}") from None
+
+    def _blocks(self) -> Iterator[Samples]:
+        """Yield the file's blocks, at the joints."""
+        if self._whole is not None:
+            yield self._whole
+            return
+        robot, sensors = self.robot, self._sensors
+        missing: Any = "left out" if sensors.skip_missing else "refused"
+        quantities = WRENCHES if sensors.called else LOG
+        with open_columns(Path(self.name), Coordinates.of(robot, sensors.called), quantities, robot, sensors) as file:
+            file.notes += [*file.layout.unused, *file.layout.notes]
+            for arrays in file.blocks(self._rows, missing=missing, remedy=REMEDY, in_time=True, show=self._show):
+                self.progress = file.progress
+                yield at_joints(robot, sensors, self.name, arrays)
+            without_forces = file.layout.groups.keys().isdisjoint(FORCES)
+            self.notes = (*file.notes, *["no joint forces: only the equations of the base tell"] * without_forces)
 
     def whole(self, show: Callable[[float], object] | None = None) -> Recording:
         """Return it as a whole; what shows is told which part of the file has been read."""
         log = copy(self)
-        (log._whole,) = log._read(None, show)
+        log._rows, log._show = None, show
+        (log._whole,) = log
         log.progress = 1.0
         log.__dict__.update({name: getattr(log._whole, name) for name in FIELDS})
         if log.t is not None and (holes := [k for k, _ in stretches(log.t)[1:]]):
             listed = some([f"{log.t[k - 1]:g} s to {log.t[k]:g} s" for k in holes], 3)
             log.notes += (f"gaps in time, across which nothing is fitted: {listed}",)
         return log
-
-    def _read(self, rows: int | None, show: Callable[[float], object] | None = None) -> Iterator[Samples]:
-        """Yield the samples of the file, so many at a time, or all in one."""
-        robot, sensors = self.robot, self._sensors
-        missing: Any = "left out" if sensors.skip_missing else "refused"
-        quantities = WRENCHES if sensors.called else LOG
-        with open_columns(Path(self.name), Coordinates.of(robot, sensors.called), quantities, robot, sensors) as file:
-            file.notes += [*file.layout.unused, *file.layout.notes]
-            for arrays in file.blocks(rows, missing=missing, remedy=REMEDY, in_time=True, show=show):
-                self.progress = file.progress
-                yield at_joints(robot, sensors, self.name, arrays)
-            without_forces = file.layout.groups.keys().isdisjoint(FORCES)
-            self.notes = (*file.notes, *["no joint forces: only the equations of the base tell"] * without_forces)
 
     @friendly_call_errors
     def filtered(self, filter: Filter | None = None, *, check: bool = True) -> Any:
@@ -120,7 +134,9 @@ class Recording:
         Returns
         -------
         Samples
-            Or, of a recording that is read block by block, a `Filtered`: an iterable of `Samples`, which is a log too.
+            Or, of a recording that is read block by block, a `Recording` that is read and filtered anew in every pass:
+            an iterable of `Samples`, which is a log too. They are those of the whole, but that what is told from the
+            data is told from a block: the cut-off if it is not given, from the first one, and what is an outlier.
 
         Warns
         -----
@@ -133,10 +149,12 @@ class Recording:
             If they have to be made and there are no times, the recording seems to be wrong (with `check`), or as
             `prepare` raises it.
         """
-        stream = Filtered(self, given("filter", filter, Filter), check)
+        log = copy(self)
+        log.filter, log._check = given("filter", filter, Filter), check
+        of_robot(self.robot, log.filter)  # a filter that does not fit is known before anything is read
         if self._whole is None:
-            return stream
-        (samples,) = stream
+            return log
+        (samples,) = log
         return samples
 
     def diagnose(self) -> Findings:
@@ -145,7 +163,7 @@ class Recording:
         Of a recording in blocks, the first is looked at. `kinetree.identification.diagnose` finds the rest in samples,
         which do not show this.
         """
-        return made(RECORDING_CHECKS, "recording", (self.robot, next(iter(self))))
+        return made(RECORDING_CHECKS, "recording", (self.robot, next(self._blocks())))
 
     def __len__(self) -> int:
         if self._whole is None:
@@ -157,38 +175,6 @@ class Recording:
             return f"<Recording of {self.robot.name!r}: in blocks of {self._rows} samples, {self.name}>"
         time = "" if self.t is None else f" from {self.t[0]:g} to {self.t[-1]:g} s"
         return f"<Recording of {self.robot.name!r}: {len(self)} samples{time}, {self.name}>"
-
-
-@dataclass(frozen=True, eq=False)
-class Filtered:
-    """A recording that is read and filtered block by block, anew in every pass: a log.
-
-    The samples are those of the whole, but that what is told from the data is told from a block: the cut-off if it is
-    not given, from the first one, and what is an outlier.
-
-    Attributes
-    ----------
-    recording : Recording
-    filter : Filter
-    check : bool
-        Whether a recording that seems wrong is refused, by its first block.
-    """
-
-    recording: Recording
-    filter: Filter
-    check: bool = True
-
-    def __post_init__(self) -> None:
-        of_robot(self.recording.robot, self.filter)  # a filter that does not fit is known before anything is read
-
-    def __iter__(self) -> Iterator[Samples]:
-        """Yield the samples of the blocks."""
-        log = self.recording
-        log.diagnose().enforce(name=log.name, check=self.check)
-        try:
-            yield from smoothed(log.robot, log, self.filter)
-        except ArgumentError as error:
-            raise ArgumentError(f"{log.name}: {error}") from None
 
 
 @friendly_call_errors
@@ -236,6 +222,7 @@ def read_log(
     >>> import tempfile
     >>> import numpy as np
     >>> import kinetree as kt
+    >>> from kinetree.identification import read_log
     >>> robot = kt.load("ur5")
     >>> t = np.linspace(0, 4, 1001)
     >>> q = np.sin(np.outer(t, [1.0, 1.3, 1.7, 2.1, 2.3, 2.9]))

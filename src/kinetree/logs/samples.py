@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from kinetree.errors import ArgumentError
 from kinetree.options import count, option, positive, positive_numbers, read_numbers, value
-from kinetree.robot import Robot
-from kinetree.validation import Array, real_array
+from kinetree.validation import Array
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -83,15 +81,6 @@ class Samples(NamedTuple):
 def measured(tau: Array) -> Array:
     """Return forces with zeros where an entry of v has none that were measured."""
     return np.where(np.isnan(tau).all(axis=tuple(range(tau.ndim - 1))), 0.0, tau)
-
-
-def of_joints(robot: Robot, name: str, given: ArrayLike) -> Array:
-    """Return positive numbers (nv,): those given, or one for all."""
-    numbers = real_array(name, given)
-    numbers = real_array(name, given, robot.nv, batch=False) if numbers.ndim else np.full(robot.nv, numbers)
-    if not (np.isfinite(numbers) & (numbers > 0.0)).all():
-        raise ArgumentError(f"{name} is {given!r}: it must be positive")
-    return numbers
 
 
 @value

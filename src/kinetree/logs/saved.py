@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import replace
 from os import PathLike, fspath
@@ -20,7 +20,7 @@ from kinetree.integrators import StopReason
 from kinetree.logs.codecs.csv import Csv
 from kinetree.logs.codecs.npz import LABELS, Npz
 from kinetree.logs.codecs.parquet import NOT_OURS, Parquet, check_installed
-from kinetree.logs.codecs.table import BESIDE, Table, in_blocks
+from kinetree.logs.codecs.table import BESIDE, Arrays, Table
 from kinetree.logs.columns import SAVED, Coordinates, some
 from kinetree.motions.states import Happened
 from kinetree.motions.trajectory import Trajectory
@@ -85,7 +85,7 @@ def save(self: Trajectory, path: str | PathLike[str]) -> None:
         if lead:
             arrays, names = {"robot": np.repeat(np.arange(robots), n)} | arrays, {"robot": ("robot",)} | names
     with whole_file(Path(name)) as stream:
-        FORMATS[suffix].write(stream, names, [arrays] if suffix != ".csv" else in_blocks(arrays), extra)
+        FORMATS[suffix].write(stream, names, arrays, extra)
 
 
 def load(path: str | PathLike[str], robot: Robot | Mechanism) -> Trajectory:
@@ -144,14 +144,12 @@ def load(path: str | PathLike[str], robot: Robot | Mechanism) -> Trajectory:
         raise FormatError(f"{name}: {error}") from None
 
 
-def write_blocks(
-    path: str, coordinates: Coordinates, quantities: Sequence[str], motion: Iterable[Mapping[str, Array]]
-) -> None:
-    """Write some quantities of a motion as its blocks come, to a CSV or NPZ; to standard output for "-"."""
-    names = {x: coordinates.columns(x) for x in quantities}
+def write_motion(path: str, coordinates: Coordinates, arrays: Arrays) -> None:
+    """Write the quantities of a motion to a CSV or NPZ; to standard output for "-"."""
+    names = {x: coordinates.columns(x) for x in arrays}
     codec = Npz if Path(path).suffix.lower() == ".npz" else Csv
     with nullcontext(sys.stdout.buffer) if path == "-" else whole_file(Path(path)) as stream:
-        codec.write(stream, names, motion, labels(coordinates))
+        codec.write(stream, names, arrays, labels(coordinates))
         stream.flush()
 
 

@@ -84,7 +84,7 @@ def mobility(mech: Mechanism, q: ArrayLike, *, active: ArrayLike | None = None, 
     Parameters
     ----------
     q : (nq,) array
-        Where the constraints hold; elsewhere it says what they would leave free if this were where.
+        A configuration in which the constraints hold. Elsewhere the result is that of their Jacobian at q all the same.
     active : (nconstraints,) array, optional
         1 for each constraint that acts, 0 for the others.
     tolerance : float

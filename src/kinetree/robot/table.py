@@ -10,8 +10,8 @@ from rich.console import Console
 from rich.markup import escape
 
 from kinetree.model import WORLD
-from kinetree.robot.base import given_limits
 from kinetree.tables import WIDE, Cells, number, print_warnings
+from kinetree.validation import given_limits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -29,7 +29,7 @@ def print_robot(out: Console, robot: BaseRobot) -> None:
     out.print(headline(robot))
     if model.bodies:
         out.print(joint_table(model, out.width))
-        out.print("[dim]rad, m, s, N·m, N, kg; a joint hangs on the one above it in its branch[/]")
+        out.print("[dim]rad, m, s, N·m, N, kg; a joint's parent is the one above in its branch[/]")
     for line in (*frame_lines(model), *missing_limits(model)):
         out.print(line)
 

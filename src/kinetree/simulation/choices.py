@@ -118,6 +118,10 @@ def _memory(name: str, given: Any) -> Any:
 class Record(Kept):
     """What a simulation keeps, how often, and in whose memory: `simulate` with ``record=…``.
 
+    Row k of each array is of the time ``t[k]``. Its "tau" are the joint forces with which the step from there begins,
+    and its "a" goes with them. No step begins at the end: forces that are held during steps are those of the last step
+    there; a law in continuous time is evaluated once more.
+
     Examples
     --------
     >>> import kinetree as kt

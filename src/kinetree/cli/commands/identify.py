@@ -16,13 +16,18 @@ from kinetree.cli.options import load_robot, value_of
 from kinetree.cli.terminal import Working, console, print_files, print_json
 from kinetree.drawing.panels import check_matplotlib
 from kinetree.errors import ArgumentError, FormatError, ModelError
-from kinetree.identification import Filtered, Fit, Samples, Validation, base_parameters, diagnose, holding, read_log
-from kinetree.identification.estimators import Estimator
+from kinetree.identification.checks.registry import diagnose
+from kinetree.identification.estimators.contract import Estimator
+from kinetree.identification.fit import Fit
 from kinetree.identification.nonlinear import motors_of
-from kinetree.identification.parameters.regressor import OF_ROBOTS
+from kinetree.identification.parameters.base import base_parameters
+from kinetree.identification.parameters.terms import OF_ROBOTS
+from kinetree.identification.payload import holding
 from kinetree.identification.report import joints
 from kinetree.identification.samples import repeated
-from kinetree.identification.validation import verdict
+from kinetree.identification.validation import Validation, verdict
+from kinetree.logs.recording import Recording, read_log
+from kinetree.logs.samples import Samples
 from kinetree.output import check_output, whole_file
 from kinetree.tables import Cells, print_warnings
 from kinetree.tables import number as shown
@@ -77,7 +82,7 @@ class Logs:
         self.show, self.notes = show, list[str]()
         self.motions = [self._read(arguments, robot, name) for name in files]
 
-    def _read(self, arguments: argparse.Namespace, robot: kt.Robot, name: str) -> Samples | Filtered:
+    def _read(self, arguments: argparse.Namespace, robot: kt.Robot, name: str) -> Samples | Recording:
         """Return the samples of a file; `ArgumentError` says what seems wrong with it."""
         recording = read_log(name, robot, sensors=value_of(arguments, kt.Sensors), block=arguments.block or BLOCK)
         if not arguments.block:
@@ -97,20 +102,20 @@ class Logs:
             base = base_parameters(robot, arguments.terms, smoothing=arguments.smoothing)
             currents = [robot.v_names[k] for k in motors_of(robot, arguments.motor_constants)]
             diagnose(robot, samples, base, currents=currents).errors.enforce(hint, name=name)
-        return cast("Samples | Filtered", samples)
+        return cast("Samples | Recording", samples)
 
     def __call__(self) -> Iterator[Samples]:
         """Yield the motions, or their parts."""
         for k, motion in enumerate(self.motions):
             for part in (motion,) if isinstance(motion, Samples) else motion:
                 yield part
-                done = motion.recording.progress if isinstance(motion, Filtered) else 1.0
+                done = motion.progress if isinstance(motion, Recording) else 1.0
                 self.show(k + done, len(self.motions))
 
     @property
     def notes_of_blocks(self) -> list[str]:
         """What is known of files that are read in blocks once they were."""
-        streams = [motion.recording for motion in self.motions if isinstance(motion, Filtered)]
+        streams = [motion for motion in self.motions if isinstance(motion, Recording)]
         return [f"{log.name}: {note}" for log in streams for note in log.notes]
 
 

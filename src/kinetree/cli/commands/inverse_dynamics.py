@@ -17,16 +17,15 @@ from kinetree.cli.terminal import Working, console, print_files, print_json
 from kinetree.drawing.motion import draw_torques
 from kinetree.drawing.panels import check_plot, finish
 from kinetree.errors import ArgumentError
-from kinetree.logs.codecs import in_blocks, open_columns
+from kinetree.logs.codecs import open_columns
 from kinetree.logs.columns import Coordinates, some
 from kinetree.logs.local_fit import DEGREE, WINDOW, differentiate, stretches
-from kinetree.logs.saved import write_blocks
+from kinetree.logs.saved import write_motion
 from kinetree.motions.extremes import Extremes
 from kinetree.output import check_output
 from kinetree.robot import Robot
-from kinetree.robot.base import given_limits
 from kinetree.tables import Cells, number, print_warnings
-from kinetree.validation import Array
+from kinetree.validation import Array, given_limits
 
 FRACTION, HARMONICS = 0.9, 5  # the part of a joint's limits that a made motion uses, and how many frequencies it has
 DENSE = 50  # samples a period of the fastest harmonic on which peaks are looked for: off by less than 0.2 %
@@ -63,7 +62,7 @@ def run(arguments: argparse.Namespace) -> None:
                 f"the torques of sample {k + 1} are not finite: a quaternion is zero, or a number is too large"
             )
         if arguments.output is not None:
-            write_blocks(arguments.output, Coordinates.of(robot), (*motion.written, "tau"), in_blocks(arrays))
+            write_motion(arguments.output, Coordinates.of(robot), {x: arrays[x] for x in (*motion.written, "tau")})
     when = arrays.get("t", np.arange(1.0, 1.0 + len(tau)))
     if arguments.plot is not None:
         finish(partial(draw_torques, robot, when, tau, "t (s)" if "t" in arrays else "sample"), arguments.plot)

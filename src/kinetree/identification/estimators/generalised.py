@@ -12,10 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kinetree.identification.equations import EXACT
 from kinetree.identification.estimators.contract import ITERATIONS, Equations, Prior, Solution, integrated_times, solve
 from kinetree.identification.estimators.least_squares import weighted, zero_forces
-from kinetree.identification.triangle import Triangle
+from kinetree.identification.triangle import EXACT, Triangle
 from kinetree.signatures import friendly_call_errors
 from kinetree.validation import Array
 
@@ -36,7 +35,7 @@ class Generalised:
     >>> robot = kt.load("ur5")
     >>> q, v, a = robot.random_state(seed=0, size=200)
     >>> log = q, v, a, robot.inverse_dynamics(q, v, a)
-    >>> fit = robot.identify(log, [], by=Generalised())
+    >>> fit = robot.identify(log, [], by=kt.identification.Generalised())
     >>> bool(abs(fit.values - fit.base.of()).max() < 1e-9)
     True
     """

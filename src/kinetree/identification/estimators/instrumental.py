@@ -49,7 +49,7 @@ class Instrumental:
     >>> robot = kt.load("ur5")
     >>> q, v, a = robot.random_state(seed=0, size=200)
     >>> log = q, v, a, robot.inverse_dynamics(q, v, a)
-    >>> fit = robot.identify(log, [], by=Instrumental(motion=log))
+    >>> fit = robot.identify(log, [], by=kt.identification.Instrumental(motion=log))
     >>> bool(abs(fit.values - fit.base.of()).max() < 1e-9)
     True
     """

@@ -14,7 +14,7 @@ from kinetree.logs.codecs.bag import Bag
 from kinetree.logs.codecs.csv import Csv
 from kinetree.logs.codecs.npz import Npz
 from kinetree.logs.codecs.parquet import Parquet
-from kinetree.logs.codecs.table import EXPECTED, Table, in_blocks
+from kinetree.logs.codecs.table import EXPECTED, Table
 from kinetree.logs.columns import MOTION, Coordinates
 
 if TYPE_CHECKING:
@@ -57,4 +57,4 @@ def open_columns(
         yield table.understood(coordinates, quantities)
 
 
-__all__ = ["CODECS", "Bag", "Csv", "Npz", "Parquet", "Table", "codec_of", "in_blocks", "open_columns"]
+__all__ = ["CODECS", "Bag", "Csv", "Npz", "Parquet", "Table", "codec_of", "open_columns"]

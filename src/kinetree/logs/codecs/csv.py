@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from kinetree.errors import FormatError
-from kinetree.logs.codecs.table import EXPECTED, ROWS, Blocks, Names, Table
+from kinetree.logs.codecs.table import EXPECTED, ROWS, Arrays, Names, Table
 from kinetree.logs.columns import Coordinates
 from kinetree.logs.layout import DECIMAL_COMMA, NO_DECIMAL_COMMAS, Layout, layout_of_header, layout_without_header
 from kinetree.validation import Array
@@ -112,13 +112,13 @@ class Csv(Table):
         return [float(fields[k] or "nan") for k in columns]
 
     @staticmethod
-    def write(stream: BinaryIO, names: Names, blocks: Blocks, extra: Mapping[str, Any]) -> None:
-        """Write blocks as they come; floats in the shortest form that reads back to the same bits."""
+    def write(stream: BinaryIO, names: Names, arrays: Arrays, extra: Mapping[str, Any]) -> None:
+        """Write floats in the shortest form that reads back to the same bits."""
         header = io.StringIO()
         csv.writer(header, lineterminator="\n").writerow(chain.from_iterable(names.values()))
         stream.write(header.getvalue().encode())
-        for block in blocks:
-            rows = np.column_stack([block[quantity] for quantity in names]).tolist()
+        for first in range(0, len(next(iter(arrays.values()))), ROWS):
+            rows = np.column_stack([arrays[quantity][first : first + ROWS] for quantity in names]).tolist()
             stream.write("".join([",".join(map(repr, row)) + "\n" for row in rows]).encode())
 
 

@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from kinetree.errors import FormatError
-from kinetree.logs.codecs.table import BESIDE, ROWS, TEXTS, Blocks, Names, Table
+from kinetree.logs.codecs.table import BESIDE, ROWS, TEXTS, Arrays, Names, Table
 from kinetree.logs.columns import QUANTITIES, Coordinates, some
 from kinetree.logs.layout import Layout
 from kinetree.validation import Array
@@ -129,8 +129,6 @@ class Npz(Table):
             yield np.frombuffer(data, dtype).reshape(count, *shape)
 
     @staticmethod
-    def write(stream: BinaryIO, names: Names, blocks: Blocks, extra: Mapping[str, Any]) -> None:
-        """Write one array a quantity, all in memory, and the others as they are."""
-        parts = list(blocks)
-        whole = {x: parts[0][x] if len(parts) == 1 else np.concatenate([part[x] for part in parts]) for x in names}
-        np.savez(stream, **whole, **extra)  # type: ignore[arg-type]
+    def write(stream: BinaryIO, names: Names, arrays: Arrays, extra: Mapping[str, Any]) -> None:
+        """Write one array a quantity, and the others as they are."""
+        np.savez(stream, **{x: arrays[x] for x in names}, **extra)  # type: ignore[arg-type]

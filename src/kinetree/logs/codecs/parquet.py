@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from kinetree.errors import ArgumentError, FormatError
-from kinetree.logs.codecs.table import ROWS, TEXTS, Blocks, Names, Table
+from kinetree.logs.codecs.table import ROWS, TEXTS, Arrays, Names, Table
 from kinetree.validation import Array
 
 KEY = b"kinetree"  # in the file's metadata: what is not a column, as JSON
@@ -63,17 +63,15 @@ class Parquet(Table):
             raise FormatError(f"{self.name}: {NOT_OURS}: {error}") from None
 
     @staticmethod
-    def write(stream: BinaryIO, names: Names, blocks: Blocks, extra: Mapping[str, Any]) -> None:
+    def write(stream: BinaryIO, names: Names, arrays: Arrays, extra: Mapping[str, Any]) -> None:
         """Write a column an entry; what is not a column, as JSON in the metadata."""
         import pyarrow
         from pyarrow import parquet
 
-        parts = []
-        for block in blocks:
-            columns = (zip(of, np.reshape(block[x], (-1, len(of))).T, strict=True) for x, of in names.items())
-            parts.append(pyarrow.table({name: np.ascontiguousarray(x) for name, x in chain.from_iterable(columns)}))
+        columns = (zip(of, np.reshape(arrays[x], (-1, len(of))).T, strict=True) for x, of in names.items())
+        table = pyarrow.table({name: np.ascontiguousarray(x) for name, x in chain.from_iterable(columns)})
         rest = {name: np.where(x == x, x, np.array(None)).tolist() for name, x in extra.items()}
-        whole = pyarrow.concat_tables(parts).replace_schema_metadata({KEY: json.dumps(rest)})
+        whole = table.replace_schema_metadata({KEY: json.dumps(rest)})
         parquet.write_table(whole, stream, row_group_size=GROUP)
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 Names = Mapping[str, Sequence[str]]
-Blocks = Iterable[Mapping[str, Array]]
+Arrays = Mapping[str, Array]
 
 ROWS = 8192  # in a block
 FREE = 100_000_000  # bytes that a file may always hold
@@ -78,8 +78,8 @@ class Table(ABC):
 
     @staticmethod
     @abstractmethod
-    def write(stream: BinaryIO, names: Names, blocks: Blocks, extra: Mapping[str, Any]) -> None:
-        """Write columns' names by quantity, blocks of arrays (rows, columns) by quantity, and what is not a column."""
+    def write(stream: BinaryIO, names: Names, arrays: Arrays, extra: Mapping[str, Any]) -> None:
+        """Write columns' names by quantity, arrays (rows, columns) by quantity, and what is not a column."""
 
     @abstractmethod
     def rows(self, columns: Sequence[int]) -> Iterator[Array]:
@@ -123,8 +123,9 @@ class Table(ABC):
         groups = self.layout.groups
         ends = np.cumsum([len(own) for own in groups.values()])[:-1]
         for matrix in regrouped(self._kept(missing, remedy, in_time, show or (lambda _: None)), rows):
-            arrays = zip(groups, map(np.ascontiguousarray, np.split(matrix, ends, axis=1)), strict=True)
-            yield {x: array[:, 0] if x == "t" else array for x, array in arrays}
+            parts = [np.ascontiguousarray(part) for part in np.split(matrix, ends, axis=1)]
+            del matrix  # a whole file is large
+            yield {x: part[:, 0] if x == "t" else part for x, part in zip(groups, parts, strict=True)}
 
     def _kept(self, missing: str, remedy: str, in_time: bool, show: Callable[[float], object]) -> Iterator[Array]:
         """Yield the rows of the columns that are used, but for those that are left out: see `blocks`."""
@@ -202,12 +203,5 @@ def regrouped(matrices: Iterable[Array], rows: int | None) -> Iterator[Array]:
             yield from (whole[k : k + rows] for k in range(0, len(whole) - count, rows))
             held = [whole[len(whole) - count :]] * bool(count)
     if count:
-        whole = held[0] if len(held) == 1 else np.concatenate(held)
-        held.clear()
-        yield whole
-
-
-def in_blocks(arrays: Mapping[str, Array]) -> Iterator[dict[str, Array]]:
-    """Yield a whole motion in blocks."""
-    for first in range(0, len(arrays["q"]), ROWS):
-        yield {x: array[first : first + ROWS] for x, array in arrays.items()}
+        held[:] = [held[0] if len(held) == 1 else np.concatenate(held)]
+        yield held.pop()
