@@ -68,7 +68,7 @@ def wrong_call(
         ):
             value = f"kinetree.{kind}({unknown}=…)"
             value = f"[{value}]" if f"Sequence[{kind}" in f"{p.annotation}" else value
-            others = "".join(f", or {here}{'=…' * ('=' not in here)}" for here in here_called(unknown, known))
+            others = "".join(f", or {here}{'=…' * ('=' not in here)}" for here in here_called(str(unknown), known))
             return CallError(f"{name} has no argument {unknown!r}: write {p.name}={value}{others}")
     if unknown is not None:
         return CallError(f"{name} has {unknown_name('argument', unknown, known[own:])}")

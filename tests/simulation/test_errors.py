@@ -59,7 +59,7 @@ WRONG = [
         {"inputs": {kt.payload("lower"): 2.0}},
         r"inputs\['payload_lower'\] has shape \(\), .*: m, m c and I .* or kt.Iner",
     ),
-    ({"friction": True}, r'write contacts=kinetree.ContactInputs\(friction=…\), or joints="friction"'),
+    ({"friction": True}, r"write contacts=kinetree.ContactInputs\(friction=…\)"),
     ({"stop": hold}, r"write events=\[kinetree.Event\(stop=…\)\]"),
     ({"controller": hold, "inputs": {"kp": np.ones((2, 2))}}, r"it takes \(\), or over time \('steps',\)"),
     ({"controller": kt.Controller(hold, over_time={"kp": np.ones(9)}), "inputs": {"kp": 1.0}}, "'kp' is given twice"),

@@ -167,7 +167,8 @@ def _placed(target: ArrayLike | FrameTarget, frame: str, what: str) -> Wanted | 
         try:
             array = real_array(what, target)
         except ArgumentError as error:
-            raise ArgumentError(f"{error}; weights are given as FrameTarget(pose, position=…, orientation=…)") from None
+            hint = "; weights are given as FrameTarget(pose, position=…, orientation=…)" * isinstance(target, tuple)
+            raise ArgumentError(f"{error}{hint}") from None
         if array.shape[-1:] == (3,) and array.shape[-2:] != (3, 3):
             return Wanted(Goal(frame, "position"), finite(what, array, 3), None)
         return Wanted(Goal(frame, "pose"), _poses(what, array), None)
