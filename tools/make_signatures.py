@@ -1,6 +1,6 @@
 """Write the stubs that are made of tables: ``python tools/make_signatures.py``.
 
-``kinetree/__init__.pyi`` imports what `kinetree.NAMES` names. ``robot/signatures.pyi`` has a class for each function of
+``__init__.pyi`` of a package imports what its `NAMES` names. ``robot/signatures.pyi`` has a class for each function of
 a robot or mechanism, with the parameters of its calls, and `RobotFunctions` and `MechanismFunctions`, whose attributes
 they are: type checkers and editors take `kinetree.Robot` and `kinetree.Mechanism` to be derived from these.
 ``inverse_kinematics/signatures.pyi`` has the compiled functions of that room; ``motions/signatures.pyi`` and
@@ -14,6 +14,7 @@ import inspect
 import re
 import sys
 from pathlib import Path
+from typing import Any
 
 SOURCE = Path(__file__).parents[1] / "src"
 sys.path.insert(0, str(SOURCE))
@@ -151,12 +152,12 @@ def classes(a: Algorithm) -> str:
     return "\n\n".join(blocks)
 
 
-def package() -> str:
-    """Return the stub of `kinetree`: the imports of its public names."""
-    lines = [f"from kinetree import {name} as {name}" for name in kt.SUBMODULES]
-    for module, names in kt.NAMES.items():
-        lines += [f"from kinetree.{module} import {name} as {name}" for name in names.split()]
-    return f'"""{kt.__doc__}"""\n\n' + "\n".join([*lines, "", "NAMES: dict[str, str]", "__version__: str", ""])
+def package(module: Any, *more: str) -> str:
+    """Return the stub of a package: the imports of its public names."""
+    lines = [f"from kinetree import {name} as {name}" for name in getattr(module, "SUBMODULES", ())]
+    for home, names in module.NAMES.items():
+        lines += [f"from kinetree.{home} import {name} as {name}" for name in names.split()]
+    return f'"""{module.__doc__}"""\n\n' + "\n".join([*lines, "", "NAMES: dict[str, str]", *more, ""])
 
 
 def functions_of(owner: str, table: Table) -> list[str]:
@@ -250,7 +251,9 @@ def methods(kind: type, head: str) -> str:
 
 
 FILES = {
-    SOURCE / "kinetree" / "__init__.pyi": package,
+    SOURCE / "kinetree" / "__init__.pyi": lambda: package(kt, "__version__: str"),
+    SOURCE / "kinetree" / "excitation" / "__init__.pyi": lambda: package(kt.excitation),
+    SOURCE / "kinetree" / "identification" / "__init__.pyi": lambda: package(kt.identification),
     SOURCE / "kinetree" / "motions" / "signatures.pyi": lambda: methods(kt.Trajectory, TRAJECTORIES),
     SOURCE / "kinetree" / "identification" / "signatures.pyi": lambda: methods(kt.identification.Fit, FITS),
     SOURCE / "kinetree" / "robot" / "signatures.pyi": robots,

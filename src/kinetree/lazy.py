@@ -1,10 +1,11 @@
-"""Attributes computed, and methods imported, at first use."""
+"""Attributes computed, and methods and names of packages imported, at first use."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Mapping
 from importlib import import_module
-from types import MethodType
+from types import MappingProxyType, MethodType
 from typing import Any, Generic, Self, TypeVar, overload
 
 from kinetree.locks import importing
@@ -66,3 +67,23 @@ class lazy_methods:  # noqa: N801  (see lazy_method)
 
     def __getattr__(self, name: str) -> lazy_method:
         return lazy_method(self._module, name, self._decorate)
+
+
+def lazy_names(
+    package: str, modules: Mapping[str, str], renamed: Mapping[str, str] = MappingProxyType({})
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Return ``__getattr__`` and ``__dir__`` of a package whose names are imported from these modules at first use.
+
+    `renamed` has what is called otherwise than it was; `tools/make_signatures.py` makes the stub of the package.
+    """
+    module_of = {name: module for module, names in modules.items() for name in names.split()}
+
+    def find(name: str) -> Any:
+        if name not in module_of:
+            known = f": it is {renamed[name]}" if name in renamed else ""
+            raise AttributeError(f"module {package!r} has no attribute {name!r}{known}")
+        with importing:
+            found = getattr(import_module(f"kinetree.{module_of[name]}"), name)
+            return vars(sys.modules[package]).setdefault(name, found)
+
+    return find, lambda: sorted(module_of)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import kinetree.simulation.simulate as simulation
     from kinetree import inverse_kinematics as ik
     from kinetree.functions import of_user
-    from kinetree.identification.identify import identify  # of the package it may be taken for the module
+    from kinetree.identification.estimation import identify  # of the package it may be taken for the module
     from kinetree.robot import mechanism_positions as positions
     from kinetree.robot import mechanism_text as text
     from kinetree.robot import mobility as analysis

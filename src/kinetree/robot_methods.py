@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import kinetree.simulation.simulate as simulation
     from kinetree import excitation, identification
     from kinetree import inverse_kinematics as ik
-    from kinetree.identification.identify import identify  # of the package it may be taken for the module
+    from kinetree.identification.estimation import identify  # of the package it may be taken for the module
 else:
     excitation, identification, simulation, ik = (
         lazy_methods(f"kinetree.{room}", friendly_call_errors)

@@ -222,3 +222,8 @@ def as_lead(size: Size) -> tuple[int, ...]:
         return np.broadcast_shapes(size)
     except (TypeError, ValueError):
         raise ArgumentError(f"size is {size!r}, it must be an integer ≥ 0 or a tuple of them") from None
+
+
+def given_limits(limits: ArrayLike) -> Any:
+    """Return limits of effort or velocity, infinite where they are 0: files must have a number, and 0 is "not known"."""
+    return np.where(np.asarray(limits) > 0, limits, np.inf)[()]

@@ -16,7 +16,7 @@ import numpy as np
 from scipy import sparse
 
 from helpers.trees import Array
-from kinetree.identification.bodies import BASIS, Consistent, Problem, pseudo_inertia
+from kinetree.identification.newton import BASIS, Consistent, Problem, pseudo_inertia
 
 ENTRIES = 10
 """Of a lower triangular matrix (4, 4)."""

@@ -221,7 +221,7 @@ def test_what_is_refused_and_what_only_some_joints_have(tree: kt.Robot) -> None:
         if name != "hand":
             b.add_joint(name, parent="hand", child=name, joint=Revolute((1, 0, 0)), mimic=mimic)
     for robot, choices, message in [
-        (tree, {"gravity": "unknown"}, "'known', 'any'"),
+        (tree, {"gravity": "unknown"}, "'known' or 'any'"),
         (tree, {"terms": ["dampin"]}, r"'dampin'.*damping"),
         (tree, {"terms": "damping"}, r"\['damping'\]"),
         (tree, {"tolerance": 0}, "tolerance is 0"),

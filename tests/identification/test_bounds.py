@@ -10,7 +10,8 @@ from helpers import semidefinite
 from helpers.small_arm import bare_arm
 from helpers.trees import Array
 from kinetree.identification import Bodies, bodies
-from kinetree.identification.bodies import inequalities, inertial_of, pseudo_inertia
+from kinetree.identification.bodies import inequalities
+from kinetree.identification.newton import inertial_of, pseudo_inertia
 
 BOX = np.array([[-0.1, 0.2, -0.4], [0.3, 0.5, -0.2]])
 CENTRE, AXES = np.array([0.3, -0.1, 0.2]), np.array([0.2, 0.5, 0.1])

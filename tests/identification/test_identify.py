@@ -25,7 +25,7 @@ from kinetree.identification import (
     diagnose,
     prepare,
 )
-from kinetree.identification.bodies import pseudo_inertia
+from kinetree.identification.newton import pseudo_inertia
 from kinetree.identification.samples import repeated
 from kinetree.identification.validation import verdict
 from kinetree.joints import FreeFlyer, Revolute
@@ -512,7 +512,7 @@ def test_what_is_refused(arm: kt.Robot, motion: Motion) -> None:
                 ({"by": Robust}, "by is <class .*Robust'>, it must be an estimator"),
                 ({"bodies": True}, r"bodies is True, it must be Bodies\(…\), or None"),
                 ({"filter": {"cutoff": 5.0}}, r"filter is {'cutoff': 5.0}: write filter=kinetree.Filter\(…\)"),
-                ({"terms": None}, r"terms is None: a list of joint terms is needed, \[\] for none"),
+                ({"terms": None}, "terms takes a list of names, not None"),
                 ({"terms": {"own": lambda q, v, a: [1.0 / (v[0] - v[0]), 0.0, 0.0]}}, "not finite at some sample"),
                 ({"motor_constants": 3}, "motor_constants is 3: 'all', a list of joints"),
             ]
@@ -538,9 +538,9 @@ def test_what_is_refused(arm: kt.Robot, motion: Motion) -> None:
         (lambda: arm.identify_payload(tuple(x[:1] for x in motion), hand), "1 samples are too few for a payload"),
         (lambda: Robust(["huber"]), "loss is .'huber'., it must be 'huber' or 'cauchy'"),
         (lambda: Robust("hubert"), "'huber' or 'cauchy'"),
-        (lambda: kt.LeastSquares("all"), "weights is 'all'"),
+        (lambda: kt.LeastSquares("all"), "weights takes 'joints' or None, not 'all'"),
         (lambda: kt.LeastSquares(correlated="no"), "correlated is 'no', it must be True or False"),
-        (lambda: kt.OutputError(None), "simulate is None, it must be a function"),
+        (lambda: kt.OutputError(None), "simulate takes a function"),
         (lambda: kt.OutputError(len, steps="a"), "steps is 'a', it must be an integer ≥ 1"),
         (lambda: kt.OutputError(len, steps=0), "an integer ≥ 1"),
         (lambda: Bodies(spread=0.0), "spread"),

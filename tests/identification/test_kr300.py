@@ -7,7 +7,7 @@ import pytest
 
 from helpers.kr300 import kr300, motion
 from kinetree.identification import Bodies, Samples, diagnose
-from kinetree.identification.bodies import pseudo_inertia
+from kinetree.identification.newton import pseudo_inertia
 
 TERMS = {
     "armature": None,

@@ -11,7 +11,7 @@ import kinetree as kt
 from helpers.small_arm import bare_arm
 from helpers.trees import Array, random_tree
 from kinetree.identification import PayloadTracker
-from kinetree.identification.bodies import pseudo_inertia
+from kinetree.identification.newton import pseudo_inertia
 from kinetree.joints import FreeFlyer, Revolute
 
 BOX = kt.Inertia(2.0, [0.1, 0, 0.2], np.diag([0.07, 0.11, 0.04]))

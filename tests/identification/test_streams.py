@@ -59,7 +59,7 @@ def test_correlations_are_those_within_motions() -> None:
     e[::7] = 0.0  # not measured
     for cuts in ([], [150], [1, 3]):
         motions = np.split(e, cuts)
-        found = correlations(motions)
+        found = correlations((x, x != 0.0) for x in motions)
         assert found.shape == (3, max(map(len, motions)), 2)
         for k in range(6):
             pairs = [(x[: len(x) - k], x[k:]) for x in motions if len(x) > k]

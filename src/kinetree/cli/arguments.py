@@ -214,7 +214,7 @@ def identify(command: argparse.ArgumentParser) -> None:
     what.add_argument("--motor-constants", type=names, default=[], metavar="JOINT,…", help=scale)
     count = "forces count by the noise of each joint, by how it goes together, or all alike (joints)"
     what.add_argument("--weights", choices=("joints", "covariance", "none"), default="joints", help=count)
-    what.add_argument("--loss", choices=("huber", "cauchy"), help="outliers count less, or hardly at all")
+    add_fields(what, kinetree.Robust)
     add_fields(what, kinetree.Bodies, spread="prior-spread", bounds="bounds")
     data = command.add_argument_group("the recorded motions")
     hand = "what was held in LOG, and is known: a point mass (kg) at X, Y, Z (m) in a frame, or its mass alone"

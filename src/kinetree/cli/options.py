@@ -108,7 +108,7 @@ def add_json(command: argparse.ArgumentParser) -> None:
 
 def add_terms(group: Any) -> None:
     """Add what is estimated of the joints."""
-    from kinetree.identification.parameters.regressor import TERMS
+    from kinetree.identification.parameters.terms import TERMS
 
     usual = "armature,damping,friction"
     text = f"what joints do: {', '.join(TERMS)}, of all joints or some; none for inertias alone ({usual})"

@@ -23,8 +23,7 @@ from kinetree.drawing.panels import (
 from kinetree.motions.trajectory import Trajectory
 from kinetree.options import names_of
 from kinetree.robot import Robot
-from kinetree.robot.base import given_limits
-from kinetree.validation import Array
+from kinetree.validation import Array, given_limits
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -1,8 +1,13 @@
 """Excitation: motions from which a robot's parameters are identifiable as well as its limits allow."""
 
-from kinetree.excitation.limits import MotionLimits
-from kinetree.excitation.planning import excite
-from kinetree.excitation.result import Excitation
-from kinetree.excitation.series import Series
+from kinetree.lazy import lazy_names
 
-__all__ = ["Excitation", "MotionLimits", "Series", "excite"]
+NAMES = {
+    "excitation.limits": "MotionLimits",
+    "excitation.planning": "excite",
+    "excitation.result": "Excitation",
+    "excitation.series": "Series",
+}
+
+__getattr__, __dir__ = lazy_names(__name__, NAMES)
+__all__ = __dir__()

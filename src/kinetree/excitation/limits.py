@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from kinetree.errors import ArgumentError, listed, unknown_name
+from kinetree.logs.samples import of_joints
 from kinetree.options import only, option, positive, read_box, read_numbers, value
-from kinetree.robot.base import given_limits
-from kinetree.validation import Array, real_array
+from kinetree.validation import Array, given_limits, real_array
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -103,28 +103,10 @@ class MotionLimits:
             (lower + upper) / 2.0,
             self.fraction * (upper - lower) / 2.0,
             self.fraction * velocity,
-            by_joint("acceleration", {} if self.acceleration is None else self.acceleration, robot),
+            of_joints(robot, "acceleration", {} if self.acceleration is None else self.acceleration, others=np.inf),
             self.fraction * given_limits(robot.effort_limits),
             {frame: _box(robot, frame, box) for frame, box in self.boxes.items()},
         )
-
-
-def by_joint(what: str, value: float | ArrayLike | Mapping[str, float], robot: Robot) -> Array:
-    """Return a positive number for each joint: from one for all, an array, or a mapping; infinite if not in that."""
-    if isinstance(value, Mapping):
-        found = np.full(robot.nv, np.inf)
-        for name, x in value.items():
-            if name not in robot.v_names:
-                raise ArgumentError(unknown_name("joint", name, robot.v_names))
-            found[robot.v_names.index(name)] = x
-    else:
-        found = real_array(what, value)
-        if found.shape not in ((), (robot.nv,)):
-            raise ArgumentError(f"{what} is one number, or one for each of the {robot.nv} joints that move")
-        found = np.broadcast_to(found, robot.nv).copy()
-    if not (found > 0.0).all():
-        raise ArgumentError(f"{what} must be positive; {value!r} was given")
-    return found
 
 
 def _box(robot: Robot, frame: str, box: ArrayLike) -> tuple[Array, Array]:

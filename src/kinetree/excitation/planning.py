@@ -8,27 +8,26 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinetree.errors import ArgumentError, listed, unknown_name
-from kinetree.excitation.limits import MotionLimits, by_joint
+from kinetree.excitation.limits import MotionLimits
 from kinetree.excitation.problem import CRITERIA, Free, Problem
 from kinetree.excitation.result import Excitation
 from kinetree.excitation.search import BARRIERS, beginning, search, still
 from kinetree.excitation.series import Series
 from kinetree.identification.equations import RegressionModel
 from kinetree.identification.parameters.base import BaseParameters, base_parameters
-from kinetree.identification.parameters.regressor import JointTerms
+from kinetree.identification.parameters.terms import JointTerms
 from kinetree.identification.triangle import on_one_thread
+from kinetree.logs.samples import of_joints
 from kinetree.motions.trajectory import Trajectory
-from kinetree.options import given
-from kinetree.robot.base import given_limits
-from kinetree.validation import Array, Seed, as_generator, positive, real_array
+from kinetree.options import given, names_of, one_of
+from kinetree.validation import Array, Seed, as_generator, given_limits, positive, real_array
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from kinetree.robot import Robot
 
-PART_OF_EFFORT = 0.01
-"""Of the largest joint force: its noise, where none is given."""
+PART_OF_EFFORT = 0.01  # of the largest joint force: its noise, where none is given
 
 
 @on_one_thread
@@ -117,8 +116,7 @@ def excite(
     >>> bool((plan.trajectory.v[[0, -1]] == 0).all()), bool((abs(plan.trajectory.v) < 3.15).all())
     (True, True)
     """
-    if criterion not in CRITERIA:
-        raise ArgumentError(f"criterion is {criterion!r}, it must be one of {', '.join(map(repr, CRITERIA))}")
+    one_of(*CRITERIA)("criterion", criterion)
     series, limits = given("series", series, Series), given("limits", limits, MotionLimits)
     if isinstance(iterations, bool) or not isinstance(iterations, int | np.integer) or iterations < 0:
         raise ArgumentError(f"iterations is {iterations!r}, it must be an integer ≥ 0")
@@ -166,12 +164,10 @@ def _middle(robot: Robot) -> Array:
 def _held(robot: Robot, joints: Sequence[str] | None) -> list[str]:
     """Return the names of the joints that do not move."""
     single = [body.joint_name for body in robot.model.leading if len(body.v_index) == 1]
-    if isinstance(joints, str):
-        raise ArgumentError(f"joints takes a list of names: [{joints!r}]")
-    for name in joints or ():
+    moving = tuple(single) if joints is None else names_of("joints", joints)
+    for name in moving:
         if name not in single:
             raise ArgumentError(_why_held(robot, name, single))
-    moving = single if joints is None else list(joints)
     if not moving:
         raise ArgumentError(f"{robot.name} has no joint of one degree of freedom that could move")
     return [body.joint_name for body in robot.model.leading if body.joint_name not in moving]
@@ -222,7 +218,7 @@ def _judge(free: Callable[[Array], ArrayLike], whole: Array, at: list[int]) -> F
 
 def _noise(robot: Robot, noise: float | ArrayLike | Mapping[str, float] | None) -> Array:
     usual = PART_OF_EFFORT * given_limits(robot.effort_limits)
-    found = by_joint("noise", usual if noise is None else noise, robot)
+    found = of_joints(robot, "noise", usual if noise is None else noise, others=np.inf)
     if missing := [name for name, s in zip(robot.v_names, found, strict=True) if not np.isfinite(s)]:
         raise ArgumentError(
             f"{listed(missing)}: nothing says how noisy the force is; give noise={{{missing[0]!r}: 0.5}}"

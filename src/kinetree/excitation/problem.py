@@ -19,32 +19,20 @@ from kinetree.validation import Array
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+# The part of a joint's top speed around which friction changes sign in the criterion, so that it has a gradient
 SLIDING = 0.05
-"""The part of a joint's top speed around which friction changes sign in the criterion, so that it has a gradient."""
-
-NEAR = 1e-3
-"""What is nearer to a limit has the curvature of this."""
-
+NEAR = 1e-3  # what is nearer to a limit has the curvature of this
+# The part of a limit up to which the barrier is a logarithm, and a motion allowed; a parabola goes on from there
 CLOSEST = 1.0 - 1e-5
-"""The part of a limit up to which the barrier is a logarithm, and a motion allowed; a parabola goes on from there."""
-
-SAFE = 0.98
-"""The part of forces, and of boxes, that is used at the nodes, since they may be greater between."""
-
-POWER = 12
-"""Of the means in the place of the greatest and the least eigenvalue: they are smooth where those are not."""
-
+SAFE = 0.98  # the part of forces, and of boxes, that is used at the nodes, since they may be greater between
+POWER = 12  # of the means in the place of the greatest and the least eigenvalue: they are smooth where those are not
 State = tuple[Array, Array, Array]
 
 Free = Callable[[Array], Array]
 """From configurations (n, nv) of the joints that move to which ones are free (n,), or to distances above zero."""
 
-SAMPLES = 1000
-"""Random configurations that tell how large distances to obstacles are."""
-
-STEP = 1e-6
-"""Of joints (rad or m), where distances are differentiated."""
-
+SAMPLES = 1000  # random configurations that tell how large distances to obstacles are
+STEP = 1e-6  # of joints (rad or m), where distances are differentiated
 Criterion = Callable[[Array], tuple[float, Array]]
 """From the information (n, n) to a number, the less the better, infinite if it is singular, and its gradient (n, n)."""
 

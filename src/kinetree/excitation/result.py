@@ -13,7 +13,7 @@ from kinetree.excitation.search import Found
 from kinetree.identification.equations import RegressionModel
 from kinetree.identification.estimators.contract import Prior, deviations, solve
 from kinetree.identification.parameters.base import BaseParameters
-from kinetree.identification.parameters.regressor import smooth_sign
+from kinetree.identification.parameters.terms import smooth_sign
 from kinetree.identification.triangle import one_thread
 from kinetree.lazy import cached_property
 from kinetree.logs.samples import Samples

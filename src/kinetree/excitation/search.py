@@ -11,21 +11,11 @@ from kinetree.errors import ArgumentError, listed
 from kinetree.excitation.problem import SAFE, Problem
 from kinetree.validation import Array
 
-BARRIERS = (3e-2, 3e-3, 3e-4)
-"""Weights of the barrier, one stage each."""
-
-FIRST = 0.5
-"""How long the first step of a stage is at most in each direction, where the barrier's curvature is one."""
-
-PATIENCE = 10
-"""Iterations that together have to gain something."""
-
-TRIES = 2000
-"""Random configurations among which one is looked for that keeps within all limits."""
-
-MOTIONS = 30
-"""Random motions of which the best is taken."""
-
+BARRIERS = (3e-2, 3e-3, 3e-4)  # weights of the barrier, one stage each
+FIRST = 0.5  # how long the first step of a stage is at most in each direction, where the barrier's curvature is one
+PATIENCE = 10  # iterations that together have to gain something
+TRIES = 2000  # random configurations among which one is looked for that keeps within all limits
+MOTIONS = 30  # random motions of which the best is taken
 Progress = Callable[[int, int, float], object] | None
 
 

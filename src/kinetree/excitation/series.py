@@ -16,15 +16,12 @@ from kinetree.errors import ArgumentError
 from kinetree.options import count, option, positive, value
 from kinetree.validation import Array
 
+# Nodes for each harmonic of a period: there the largest value is at least 98.8 % of the largest between them
 OVERSAMPLED = 20
-"""Nodes for each harmonic of a period: there the largest value is at least 98.8 % of the largest between them."""
-
-RAMP_NODES = 40
-"""Nodes of a ramp: 98.1 %."""
-
+RAMP_NODES = 40  # nodes of a ramp: 98.1 %
 RAMP_DEGREE = 5
+# Polynomials in x from 0 to 1: of position 1 at the end, of velocity 1 and of acceleration 1 at the beginning
 _POWERS = np.array([[0, 0, 0, 10, -15, 6], [0, 1, 0, -6, 8, -3], [0, 0, 0.5, -1.5, 1.5, -0.5]])
-"""Polynomials in x from 0 to 1: of position 1 at the end, of velocity 1 and of acceleration 1 at the beginning."""
 
 
 class Nodes(NamedTuple):

@@ -16,19 +16,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.errors import ArgumentError, KinetreeError, unknown_name
-from kinetree.identification.estimators.contract import Solution
-from kinetree.identification.parameters.base import BaseParameters
-from kinetree.identification.parameters.regressor import TERMS
+from kinetree.errors import ArgumentError, unknown_name
+from kinetree.identification.newton import BASIS, Consistent, Problem, inertial_of, newton, pseudo_inertia
+from kinetree.identification.parameters.terms import TERMS
 from kinetree.options import option, positive, read_box, value
-from kinetree.robot import Robot
 from kinetree.spatial import Inertia
 from kinetree.validation import Array, real_array
+
+if TYPE_CHECKING:
+    from kinetree.identification.estimators.contract import Solution
+    from kinetree.identification.parameters.base import BaseParameters
+    from kinetree.robot import Robot
 
 # Below the first, relative to a ball of usual size, an eigenvalue of a prior's pseudo-inertia is of no body that
 # somebody has measured, but of a point or a plate: it is taken as the second, since the divergence from what is next to
@@ -41,29 +44,6 @@ KEPT = 1e-6  # of an unidentifiable offset or column of the user's own, the inve
 NOTHING = 1e-9  # what takes the place of zero where a parameter has to be positive
 MARGIN = 0.05  # how far within its bounds a link is before, of what uniform density has
 VAGUE = 1e-2  # strength of the prior by which a payload is a body: a hundredth of a standard deviation squared
-STEPS = 1000  # Newton's steps at most; 20 to 100 are usual
-GROWTH = 2.0  # of the data's share, where a squared decrement is below `NEAR`
-NEAR, GAP = 0.3, 1e-10  # squared decrements from which on the share grows, and steps end: one is a standard deviation
-FARTHEST, HALVED = 0.9, 40  # how far to the end of physical consistency a step goes, and halvings of its length
-BASIS = np.zeros((10, 4, 4))  # the pseudo-inertias of the ten unit parameters
-_I = np.eye(10)[:, [[4, 5, 7], [5, 6, 8], [7, 8, 9]]]
-BASIS[:, :3, :3] = np.trace(_I, axis1=1, axis2=2)[:, None, None] / 2.0 * np.eye(3) - _I
-BASIS[:, :3, 3] = BASIS[:, 3, :3] = np.eye(10)[:, 1:4]
-BASIS[0, 3, 3] = 1.0
-
-
-def pseudo_inertia(ten: Array) -> Array:
-    """Return the pseudo-inertias (..., 4, 4) of inertial parameters (..., 10).
-
-    Examples
-    --------
-    >>> pseudo_inertia(np.array([2.0, 0, 0, 1.0, 0.6, 0, 0.6, 0, 0, 0.2])).round(3)
-    array([[0.1, 0. , 0. , 0. ],
-           [0. , 0.1, 0. , 0. ],
-           [0. , 0. , 0.5, 1. ],
-           [0. , 0. , 1. , 2. ]])
-    """
-    return np.tensordot(ten, BASIS, 1)
 
 
 def repaired(ten: Array, mass: float, least: float | None = None) -> Array:
@@ -90,108 +70,6 @@ def repaired(ten: Array, mass: float, least: float | None = None) -> Array:
         w = np.maximum(w, SPREAD * w.max())
         own[:] = inertial_of((V * w) @ V.T * np.outer(units, units))
     return out
-
-
-def inertial_of(J: Array) -> Array:
-    """Return the ten parameters of a pseudo-inertia."""
-    I = np.trace(J[:3, :3]) * np.eye(3) - J[:3, :3]
-    return np.array([J[3, 3], *J[:3, 3], I[0, 0], I[0, 1], I[1, 1], I[0, 2], I[1, 2], I[2, 2]])
-
-
-class Problem(NamedTuple):
-    """The function that is to be least: ``½ |A (x − x̂)|² + strength · Σ divergence(x_i, prior_i)``."""
-
-    A: Array  # (m, N), equations in units of their noise
-    b: Array  # (m,), A x̂
-    bodies: int  # the first ten parameters of each body
-    positive: Array  # (k, N), combinations u = C x that are positive; their divergence is u/u_0 − log(u/u_0) − 1
-    weights: Array  # (k,), what these count
-    prior: Array  # (N,), of bodies that exist
-    strength: float  # one where the prior is right up to a factor, roughly; 1/s² for relative deviations s
-
-    def condensed(self) -> Problem:
-        """Return the same, up to a constant, with as many rows as parameters."""
-        R = np.asarray(np.linalg.qr(np.column_stack([self.A, self.b]), mode="r"))[: self.A.shape[1]]
-        return self._replace(A=R[:, :-1], b=R[:, -1])
-
-    def rows(self, x: Array) -> tuple[Array, Array]:
-        """Return M and r with the gradient ``Mᵀ r`` and the Hessian ``Mᵀ M``.
-
-        Of a divergence with ``J = C Cᵀ`` they are the entries of ``C⁻¹ B_k C⁻ᵀ`` for the ten unit pseudo-inertias, and
-        of ``Cᵀ J_0⁻¹ C − 1``.
-        """
-        root, n = np.sqrt(self.strength), len(x)
-        J, J0 = (pseudo_inertia(p[: 10 * self.bodies].reshape(-1, 10)) for p in (x, self.prior))
-        C = np.linalg.cholesky(J)
-        inverse = np.linalg.inv(C)
-        blocks, right = [self.A], [self.A @ x - self.b]
-        for i in range(self.bodies):
-            M = np.zeros((16, n))
-            M[:, 10 * i : 10 * i + 10] = (inverse[i] @ BASIS @ inverse[i].T).reshape(10, 16).T
-            blocks.append(root * M)
-            right.append(root * (C[i].T @ np.linalg.solve(J0[i], C[i]) - np.eye(4)).ravel())
-        u, roots = self.positive @ x, np.sqrt(self.weights)
-        blocks.append((roots / u)[:, None] * self.positive)
-        right.append(roots * (u / (self.positive @ self.prior) - 1.0))
-        return np.vstack(blocks), np.concatenate(right)
-
-    def length(self, x: Array, step: Array, decrement: float) -> float:
-        """Return by how much of a Newton step the function decreases most within physical consistency.
-
-        Along it it is a square and logarithms, ``½ a t² + b t − Σ s_i log(1 + t e_i)``.
-        """
-        J, dJ = (pseudo_inertia(p[: 10 * self.bodies].reshape(-1, 10)) for p in (x, step))
-        inverse = np.linalg.inv(np.linalg.cholesky(J))
-        relative = np.linalg.eigvalsh(inverse @ dJ @ inverse.transpose(0, 2, 1)).ravel()
-        e = np.concatenate([relative, (self.positive @ step) / (self.positive @ x)])
-        s = np.append(np.full(len(relative), self.strength), self.weights)
-        a, b = float(((self.A @ step) ** 2).sum()), float((s * e).sum()) - decrement
-        low, high = 0.0, FARTHEST / max(0.01, -float(e.min()))
-        for _ in range(HALVED):
-            t = 0.5 * (low + high)
-            low, high = (t, high) if a * t + b < (s * e / (1.0 + t * e)).sum() else (low, t)
-        return low
-
-
-class Consistent(NamedTuple):
-    """All parameters (N,), of physically consistent bodies, and how far at most from the least value they are."""
-
-    parameters: Array
-    gap: float
-
-
-def newton(problem: Problem) -> Consistent:
-    """Return the minimum by Newton's steps, each as long as is best, with the data's weight growing to all of it.
-
-    The function is self-concordant after division by the strength of the prior, or by one if that is less: at a squared
-    decrement λ² below 0.4 of this it is at most λ² above its least value (Boyd and Vandenberghe, section 9.6.3).
-    """
-    problem, x, before = problem.condensed(), problem.prior, np.inf
-    last = x
-    unit = min(problem.strength, 1.0, *problem.weights)
-    data = 0.5 * float(((problem.A @ x - problem.b) ** 2).sum())
-    share = min(1.0, problem.strength / max(data, np.finfo(float).tiny))
-    for _ in range(STEPS):
-        stage = problem._replace(A=problem.A * np.sqrt(share), b=problem.b * np.sqrt(share))
-        try:
-            M, r = stage.rows(x)
-        except np.linalg.LinAlgError:  # rounding has left physical consistency: half the way back
-            x = 0.5 * (last + x)
-            continue
-        scale = np.linalg.norm(M, axis=0)
-        scale[scale == 0.0] = 1.0
-        Q, R = np.linalg.qr(M / scale)
-        step = -np.linalg.solve(R, Q.T @ r) / scale
-        decrement = float(((M @ step) ** 2).sum())
-        near = decrement < NEAR * unit
-        if share == 1.0 and near and (decrement <= GAP * unit or decrement > 0.5 * before):  # the rest is rounding
-            return Consistent(x, decrement)
-        last, x = x, x + stage.length(x, step, decrement) * step
-        before = decrement if share == 1.0 and near else np.inf
-        share = min(1.0, GROWTH * share) if near else share
-    raise KinetreeError(
-        "no bodies that fit were found: the data contradict the prior, or hold numbers out of all scale"
-    )
 
 
 def _bounds(name: str, given: Any) -> Any:

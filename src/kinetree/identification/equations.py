@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from copy import copy
 from itertools import islice, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kinetree.errors import ArgumentError
 from kinetree.identification.parameters.base import BaseParameters
-from kinetree.identification.parameters.regressor import massless, movers, pattern, regressor_of_body, smooth_sign
+from kinetree.identification.parameters.regressor import massless, movers, pattern, regressor_of_body
+from kinetree.identification.parameters.terms import smooth_sign
 from kinetree.identification.samples import LONGEST, PIECE, is_motion, motion_of, parts, pieces
-from kinetree.identification.triangle import Triangle
-from kinetree.lazy import cached_property
+from kinetree.identification.triangle import QRFactors
 from kinetree.logs.samples import Cutoff, Samples
 from kinetree.robot import Robot
 from kinetree.validation import Array
 
-EXACT = 1e-13  # residuals below this, relative to the forces, are rounding
 ENOUGH = 1 << 20  # samples of all motions that are looked at for how residuals are correlated
 NINE = 9  # unknown parameters of a load of known mass: those of a body without its mass
 
@@ -145,7 +142,7 @@ class RegressionModel:
 
     def factors(self, log: Any) -> QRFactors:
         """Return the triangular factors of all rows, of which only a piece is in memory at once."""
-        found = QRFactors(self)
+        found = QRFactors(self.pattern, self.dimension)
         for rows, tau in self.equations(log):
             found.add(rows, tau)
         if not all(np.isfinite(R).all() for R in found.R):
@@ -171,82 +168,3 @@ class RegressionModel:
                 total += sum(map(len, seen))
             if total >= ENOUGH:
                 break
-
-
-class QRFactors:
-    """R of a QR factorization of ``[Y_k | τ_k]`` for each entry k of v: all that least squares need.
-
-    There are `count` samples, of which `counts` (nv,) have a force that was measured, and is not friction at rest.
-    """
-
-    def __init__(self, model: RegressionModel) -> None:
-        self.pattern, self.dimension, self.count = model.pattern, model.dimension, 0
-        self._triangles = [Triangle(len(columns) + 1) for columns in model.pattern]
-        self.counts, self._sum, self._squares = np.zeros((3, len(model.pattern)))
-
-    def add(self, rows: list[Array], tau: Array) -> None:
-        """Add some samples; it is done before anything is asked for."""
-        self.count += len(tau)
-        self._sum += tau.sum(axis=0)
-        self._squares += (tau * tau).sum(axis=0)
-        for k, (triangle, Y) in enumerate(zip(self._triangles, rows, strict=True)):
-            block = np.column_stack([Y, tau[:, k]])
-            count = len(tau) if block[:, -1].all() else np.count_nonzero(block.any(axis=1))
-            self.counts[k] += count
-            if count:  # others were not measured
-                triangle.add(block)
-
-    @cached_property
-    def R(self) -> list[Array]:
-        """The triangular factors, (m_k + 1, m_k + 1) or fewer rows."""
-        return [triangle.R for triangle in self._triangles]
-
-    @cached_property
-    def _stacked(self) -> tuple[Array, Array, NDArray[np.intp]]:
-        joints = np.repeat(np.arange(len(self.R)), [len(R) for R in self.R])
-        A = np.zeros((len(joints), self.dimension))
-        for k, (R, columns) in enumerate(zip(self.R, self.pattern, strict=True)):
-            A[np.ix_(joints == k, columns)] = R[:, :-1]
-        return A, np.concatenate([R[:, -1] for R in self.R]), joints
-
-    def with_factors(self, R: list[Array], sizes: Array | float = 1.0) -> QRFactors:
-        """Return the same with other triangular factors, and forces in other units (nv,)."""
-        other = copy(self)
-        other._sum, other._squares = self._sum * sizes, self._squares * sizes**2
-        vars(other).pop("_stacked", None)
-        vars(other)["R"] = R
-        return other
-
-    @property
-    def spread(self) -> Array:
-        """Standard deviation of the joint forces (nv,)."""
-        return np.asarray(np.sqrt(np.maximum(self.mean_squares - (self._sum / np.maximum(self.counts, 1.0)) ** 2, 0.0)))
-
-    @property
-    def mean_squares(self) -> Array:
-        """Mean squares of the joint forces (nv,)."""
-        return np.asarray(self._squares / np.maximum(self.counts, 1.0))
-
-    @property
-    def least_noise(self) -> float:
-        """Noise below this is rounding."""
-        return EXACT * float(np.sqrt(self.mean_squares.max(initial=0.0))) or 1.0
-
-    @property
-    def joints(self) -> NDArray[np.intp]:
-        """The joint of each row of `stacked`."""
-        return self._stacked[2]
-
-    def stacked(self, scales: Array) -> tuple[Array, Array]:
-        """Return A and b of ``A π = b`` with the rows of each joint divided by its scale."""
-        A, b, joints = self._stacked
-        return A / scales[joints, None], b / scales[joints]
-
-    def squares(self, values: Array) -> Array:
-        """Return the sums of squared residuals (nv,)."""
-        A, b, _ = self._stacked
-        return self.by_joint((A @ values - b) ** 2)
-
-    def by_joint(self, x: Array) -> Array:
-        """Return the sums (nv,) over the rows of each joint."""
-        return np.asarray(np.bincount(self.joints, x, len(self.pattern)), dtype=np.float64)

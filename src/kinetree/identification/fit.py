@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.identification.bodies import Consistent
-from kinetree.identification.equations import NINE, QRFactors, RegressionModel
-from kinetree.identification.estimators import Solution
+from kinetree.identification.equations import NINE, RegressionModel
+from kinetree.identification.estimators.contract import Solution
+from kinetree.identification.newton import Consistent
 from kinetree.identification.nonlinear import Nonlinear
 from kinetree.identification.signatures import ReportAndValidation
+from kinetree.identification.triangle import QRFactors
 from kinetree.lazy import cached_property, lazy_method
 from kinetree.logs.findings import Findings
 from kinetree.signatures import friendly_call_errors

@@ -23,12 +23,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kinetree.errors import ArgumentError, KinetreeError, listed, unknown_name
-from kinetree.identification.equations import KnownMass, QRFactors, RegressionModel
-from kinetree.identification.estimators import Equations, Estimator, LeastSquares, Prior, Solution
-from kinetree.identification.estimators.contract import UNIDENTIFIABLE, solve
+from kinetree.identification.equations import KnownMass, RegressionModel
+from kinetree.identification.estimators.contract import UNIDENTIFIABLE, Equations, Estimator, Prior, Solution, solve
+from kinetree.identification.estimators.least_squares import LeastSquares
 from kinetree.identification.parameters.base import BaseParameters
-from kinetree.identification.parameters.regressor import TERMS, JointMotion, smooth_sign
+from kinetree.identification.parameters.terms import TERMS, JointMotion, smooth_sign
 from kinetree.identification.samples import LONGEST, PIECE
+from kinetree.identification.triangle import QRFactors
 from kinetree.logs.samples import Samples
 from kinetree.robot import Robot
 from kinetree.tables import number

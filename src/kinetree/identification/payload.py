@@ -13,7 +13,8 @@ from kinetree.functions.of_user import compile
 from kinetree.identification.bodies import nearest_body
 from kinetree.identification.checks.registry import few
 from kinetree.identification.equations import RegressionModel
-from kinetree.identification.estimators import Equations, Estimator, LeastSquares, Prior
+from kinetree.identification.estimators.contract import Equations, Estimator, Prior
+from kinetree.identification.estimators.least_squares import LeastSquares
 from kinetree.identification.parameters.base import TEN
 from kinetree.identification.parameters.grouping import matrix_of, transfer
 from kinetree.identification.parameters.regressor import columns_of_body, movers, regressor_of_body
@@ -89,23 +90,17 @@ class PayloadModel(RegressionModel):
     """The equations of ten parameters in a frame, with the robot's own forces subtracted."""
 
     def __init__(self, robot: Robot, frame: str) -> None:
-        self.robot, self.dimension, self.rest, self.smoothing = robot, 10, robot, None
-        self.body, self._to_body, moved = place_of(robot, frame)
+        self.robot, self.dimension, self.rest, self.smoothing, at = robot, 10, robot, None, robot.model.frame(frame)
+        if at.body == WORLD:
+            raise ArgumentError(f"{frame!r} does not move: what it carries makes no difference")
+        self.body, self.to_body, self.moved = at.body, transfer(matrix_of(at.X)), movers(robot.model)[at.body]
         self._function = regressor_of_body(robot, self.body)
-        self.pattern = [np.arange(10 if k in moved else 0) for k in range(robot.nv)]
+        self.pattern = [np.arange(10 if k in self.moved else 0) for k in range(robot.nv)]
 
     def columns(self, piece: Samples) -> list[Array]:
         """Return the rows of each entry of v."""
-        Y = np.asarray(self._function(piece.q, piece.v, piece.a) @ self._to_body)
+        Y = np.asarray(self._function(piece.q, piece.v, piece.a) @ self.to_body)
         return [Y[:, k, : len(columns)] for k, columns in enumerate(self.pattern)]
-
-
-def place_of(robot: Robot, frame: str) -> tuple[int, Array, set[int]]:
-    """Return the body of a frame, the transfer of ten parameters to it, and which entries of v move it."""
-    at = robot.model.frame(frame)
-    if at.body == WORLD:
-        raise ArgumentError(f"{frame!r} does not move: what it carries makes no difference")
-    return at.body, transfer(matrix_of(at.X)), movers(robot.model)[at.body]
 
 
 class Payload(NamedTuple):
@@ -259,7 +254,8 @@ class PayloadTracker:
         mass: float = 10.0,
         size: float = 0.3,
     ) -> None:
-        body, to_body, moved = place_of(robot, frame)
+        rows = PayloadModel(robot, frame)
+        body, to_body, moved = rows.body, rows.to_body, sorted(rows.moved)
         self.robot, self.frame, self.forgetting = robot, frame, positive("forgetting", forgetting)
         if self.forgetting > 1.0:
             raise ArgumentError(f"forgetting is {forgetting!r}, it must be above 0 and at most 1")
@@ -272,8 +268,8 @@ class PayloadTracker:
 
         def updated(q: Any, v: Any, a: Any, tau: Any, A: Any, b: Any, first: Any, weights: Any, keep: Any) -> Any:
             """Return the sums of the equations of all samples, with one more."""
-            Y = (columns_of_body(robot, body, q, v, a) @ to_body)[sorted(moved)]
-            left, weighted = (tau - robot.inverse_dynamics(q, v, a))[sorted(moved)], weights[sorted(moved), None] * Y
+            Y = (columns_of_body(robot, body, q, v, a) @ to_body)[moved]
+            left, weighted = (tau - robot.inverse_dynamics(q, v, a))[moved], weights[moved, None] * Y
             sums = np.tril(weighted.T @ Y)
             more = sums + np.tril(sums, -1).T
             return {"A": keep * A + (1.0 - keep) * first + more, "b": keep * b + weighted.T @ left}

@@ -1,4 +1,4 @@
-"""R of a QR factorization of rows that come in pieces, on one thread.
+"""R of a QR factorization of rows that come in pieces, one for each joint, on one thread.
 
 The matrices are small, and threads that wait for each other cost most: with two busy processors a factorization of a
 thousand rows takes up to thirty times as long on two threads as on one.
@@ -6,13 +6,16 @@ thousand rows takes up to thirty times as long on two threads as on one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from copy import copy
 from functools import cache, wraps
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
+from kinetree.lazy import cached_property
 from kinetree.signatures import friendly_call_errors
 from kinetree.validation import Array
 
@@ -20,6 +23,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 REGULAR = 1e-7  # the least entry on the diagonal of R, relative to its column, with which other rows are divided by R
 STRONG = 1e4  # rows that are so much stronger than those that R is made of, in squares, need another one
+EXACT = 1e-13  # residuals below this, relative to the forces, are rounding
 
 
 class Triangle:
@@ -58,6 +62,85 @@ class Triangle:
     def R(self) -> Array:
         """The triangular factor, with as many rows as columns or fewer."""
         return np.asarray(np.linalg.cholesky(self._squares).T @ self._P) if len(self._inverse) else self._P
+
+
+class QRFactors:
+    """R of a QR factorization of ``[Y_k | τ_k]`` for each entry k of v: all that least squares need.
+
+    There are `count` samples, of which `counts` (nv,) have a force that was measured, and is not friction at rest.
+    """
+
+    def __init__(self, pattern: Sequence[NDArray[Any]], dimension: int) -> None:
+        self.pattern, self.dimension, self.count = pattern, dimension, 0
+        self._triangles = [Triangle(len(columns) + 1) for columns in pattern]
+        self.counts, self._sum, self._squares = np.zeros((3, len(pattern)))
+
+    def add(self, rows: list[Array], tau: Array) -> None:
+        """Add some samples; it is done before anything is asked for."""
+        self.count += len(tau)
+        self._sum += tau.sum(axis=0)
+        self._squares += (tau * tau).sum(axis=0)
+        for k, (triangle, Y) in enumerate(zip(self._triangles, rows, strict=True)):
+            block = np.column_stack([Y, tau[:, k]])
+            count = len(tau) if block[:, -1].all() else np.count_nonzero(block.any(axis=1))
+            self.counts[k] += count
+            if count:  # others were not measured
+                triangle.add(block)
+
+    @cached_property
+    def R(self) -> list[Array]:
+        """The triangular factors, (m_k + 1, m_k + 1) or fewer rows."""
+        return [triangle.R for triangle in self._triangles]
+
+    @cached_property
+    def _stacked(self) -> tuple[Array, Array, NDArray[np.intp]]:
+        joints = np.repeat(np.arange(len(self.R)), [len(R) for R in self.R])
+        A = np.zeros((len(joints), self.dimension))
+        for k, (R, columns) in enumerate(zip(self.R, self.pattern, strict=True)):
+            A[np.ix_(joints == k, columns)] = R[:, :-1]
+        return A, np.concatenate([R[:, -1] for R in self.R]), joints
+
+    def with_factors(self, R: list[Array], sizes: Array | float = 1.0) -> QRFactors:
+        """Return the same with other triangular factors, and forces in other units (nv,)."""
+        other = copy(self)
+        other._sum, other._squares = self._sum * sizes, self._squares * sizes**2
+        vars(other).pop("_stacked", None)
+        vars(other)["R"] = R
+        return other
+
+    @property
+    def spread(self) -> Array:
+        """Standard deviation of the joint forces (nv,)."""
+        return np.asarray(np.sqrt(np.maximum(self.mean_squares - (self._sum / np.maximum(self.counts, 1.0)) ** 2, 0.0)))
+
+    @property
+    def mean_squares(self) -> Array:
+        """Mean squares of the joint forces (nv,)."""
+        return np.asarray(self._squares / np.maximum(self.counts, 1.0))
+
+    @property
+    def least_noise(self) -> float:
+        """Noise below this is rounding."""
+        return EXACT * float(np.sqrt(self.mean_squares.max(initial=0.0))) or 1.0
+
+    @property
+    def joints(self) -> NDArray[np.intp]:
+        """The joint of each row of `stacked`."""
+        return self._stacked[2]
+
+    def stacked(self, scales: Array) -> tuple[Array, Array]:
+        """Return A and b of ``A π = b`` with the rows of each joint divided by its scale."""
+        A, b, joints = self._stacked
+        return A / scales[joints, None], b / scales[joints]
+
+    def squares(self, values: Array) -> Array:
+        """Return the sums of squared residuals (nv,)."""
+        A, b, _ = self._stacked
+        return self.by_joint((A @ values - b) ** 2)
+
+    def by_joint(self, x: Array) -> Array:
+        """Return the sums (nv,) over the rows of each joint."""
+        return np.asarray(np.bincount(self.joints, x, len(self.pattern)), dtype=np.float64)
 
 
 def on_one_thread(function: F) -> F:

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kinetree.errors import ArgumentError, listed
+from kinetree.identification.estimation import identify
 from kinetree.identification.estimators.contract import correlations
 from kinetree.identification.fit import Fit
-from kinetree.identification.identify import identify
 from kinetree.identification.parameters.base import BaseParameters
-from kinetree.identification.parameters.regressor import JointTerms
+from kinetree.identification.parameters.terms import JointTerms
 from kinetree.identification.samples import as_log, parts
 from kinetree.identification.samples import motions as within
 from kinetree.logs.samples import Filter
@@ -155,7 +155,7 @@ def validate(
     values, before, nv = fit.estimates(consistent), fit.base.of(), fit.base.robot.nv
     rows, kept, sums, n = fit.rows.at(values), list[Compared](), np.zeros((5, nv)), 0
 
-    def residuals() -> Iterator[Array]:
+    def residuals() -> Iterator[tuple[Array, Array]]:
         nonlocal n
         room = KEPT
         for part in parts(as_log(log, filter, smoothing=fit.base.smoothing)):
@@ -171,7 +171,7 @@ def validate(
                 times = None if part.t is None else np.asarray(part.t, dtype=float).ravel()[:room]
                 kept.extend([Compared(times, tau[:room], model[:room])] * (room > 0))
                 room, n = max(room - len(tau), 0), n + len(tau)
-                yield e
+                yield e, e != 0.0
 
     found = np.pad(correlations(residuals()), ((0, 0), (0, 1), (0, 0)))  # one sample has no lag
     if not n:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from kinetree.errors import ArgumentError
+from kinetree.errors import ArgumentError, unknown_name
 from kinetree.options import count, option, positive, positive_numbers, read_numbers, value
-from kinetree.robot import Robot
 from kinetree.validation import Array, real_array
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
+
+    from kinetree.robot import Robot
 
 
 @dataclass(frozen=True, order=True)
@@ -82,11 +84,21 @@ def measured(tau: Array) -> Array:
     return np.where(np.isnan(tau).all(axis=tuple(range(tau.ndim - 1))), 0.0, tau)
 
 
-def of_joints(robot: Robot, name: str, given: ArrayLike) -> Array:
-    """Return positive numbers (nv,): those given, or one for all."""
-    numbers = real_array(name, given)
-    numbers = real_array(name, given, robot.nv, batch=False) if numbers.ndim else np.full(robot.nv, numbers)
-    if not (np.isfinite(numbers) & (numbers > 0.0)).all():
+def of_joints(robot: Robot, name: str, given: Any, *, others: float | None = None) -> Array:
+    """Return positive numbers (nv,): those given, or one for all; `others` are those that a mapping does not have."""
+    if others is not None and isinstance(given, Mapping):
+        numbers = np.full(robot.nv, others)
+        for joint, x in given.items():
+            if joint not in robot.v_names:
+                raise ArgumentError(unknown_name("joint", joint, robot.v_names))
+            numbers[robot.v_names.index(joint)] = real_array(f"{name} of {joint!r}", x, batch=False)
+    else:
+        numbers = real_array(name, given)
+        if numbers.shape not in ((), (robot.nv,)):
+            each = f"one for each of the {robot.nv} joints that move"
+            raise ArgumentError(f"{name} has shape {numbers.shape}: one number is needed, or {each}")
+        numbers = np.broadcast_to(numbers, robot.nv)
+    if not ((numbers > 0.0) & (numbers < np.inf if others is None else numbers == numbers)).all():
         raise ArgumentError(f"{name} is {given!r}: it must be positive")
     return numbers
 

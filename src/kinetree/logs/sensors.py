@@ -11,11 +11,12 @@ from kinetree.errors import ArgumentError, FormatError
 from kinetree.logs.columns import Coordinates, some
 from kinetree.logs.samples import Samples
 from kinetree.options import nonzero_numbers, option, read_numbers, value
-from kinetree.robot import Robot
 from kinetree.validation import Array, real_array
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
+
+    from kinetree.robot import Robot
 
 
 def _called(name: str, given: Any) -> dict[str, str]:

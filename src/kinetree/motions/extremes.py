@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinetree.robot import Robot
-from kinetree.robot.base import given_limits
 from kinetree.tables import Cells, number
-from kinetree.validation import Array
+from kinetree.validation import Array, given_limits
 
 if TYPE_CHECKING:
     from kinetree.motions.trajectory import Trajectory

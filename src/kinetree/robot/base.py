@@ -119,17 +119,6 @@ LIMIT_TOLERANCE = 1e-6
 """So far beyond a limit (rad, m) is no reason to warn: numbers are rounded in files and in float32."""
 
 
-def given_limits(limits: ArrayLike) -> Any:
-    """Return limits of effort or velocity, infinite where they are 0: files must have a number, and 0 is "not known".
-
-    Examples
-    --------
-    >>> given_limits([87.0, 0.0])
-    array([87., inf])
-    """
-    return np.where(np.asarray(limits) > 0, limits, np.inf)[()]
-
-
 def beyond_limits(bodies: Iterable[Body], q: Array) -> str:
     """Return which of these bodies' joints are outside their limits, and where they are; "" if none is."""
     return "; ".join(

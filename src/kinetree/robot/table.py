@@ -10,8 +10,8 @@ from rich.console import Console
 from rich.markup import escape
 
 from kinetree.model import WORLD
-from kinetree.robot.base import given_limits
 from kinetree.tables import WIDE, Cells, number, print_warnings
+from kinetree.validation import given_limits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -14,7 +14,9 @@ from kinetree.cli.terminal import Working, console, print_files, print_json
 from kinetree.drawing.fit import draw
 from kinetree.drawing.panels import finish
 from kinetree.errors import listed
-from kinetree.excitation import Excitation, MotionLimits, Series
+from kinetree.excitation.limits import MotionLimits
+from kinetree.excitation.result import Excitation
+from kinetree.excitation.series import Series
 from kinetree.motions import Trajectory
 from kinetree.tables import print_warnings
 

@@ -16,13 +16,18 @@ from kinetree.cli.options import load_robot, value_of
 from kinetree.cli.terminal import Working, console, print_files, print_json
 from kinetree.drawing.panels import check_matplotlib
 from kinetree.errors import ArgumentError, FormatError, ModelError
-from kinetree.identification import Filtered, Fit, Samples, Validation, base_parameters, diagnose, holding, read_log
-from kinetree.identification.estimators import Estimator
+from kinetree.identification.checks.registry import diagnose
+from kinetree.identification.estimators.contract import Estimator
+from kinetree.identification.fit import Fit
 from kinetree.identification.nonlinear import motors_of
-from kinetree.identification.parameters.regressor import OF_ROBOTS
+from kinetree.identification.parameters.base import base_parameters
+from kinetree.identification.parameters.terms import OF_ROBOTS
+from kinetree.identification.payload import holding
 from kinetree.identification.report import joints
 from kinetree.identification.samples import repeated
-from kinetree.identification.validation import verdict
+from kinetree.identification.validation import Validation, verdict
+from kinetree.logs.recording import Filtered, read_log
+from kinetree.logs.samples import Samples
 from kinetree.output import check_output, whole_file
 from kinetree.tables import Cells, print_warnings
 from kinetree.tables import number as shown

@@ -24,9 +24,8 @@ from kinetree.logs.saved import write_blocks
 from kinetree.motions.extremes import Extremes
 from kinetree.output import check_output
 from kinetree.robot import Robot
-from kinetree.robot.base import given_limits
 from kinetree.tables import Cells, number, print_warnings
-from kinetree.validation import Array
+from kinetree.validation import Array, given_limits
 
 FRACTION, HARMONICS = 0.9, 5  # the part of a joint's limits that a made motion uses, and how many frequencies it has
 DENSE = 50  # samples a period of the fastest harmonic on which peaks are looked for: off by less than 0.2 %

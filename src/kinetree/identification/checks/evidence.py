@@ -11,10 +11,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from kinetree.errors import ArgumentError
 from kinetree.identification.checks.regression import Regression, spread_of
-from kinetree.identification.equations import QRFactors, RegressionModel
+from kinetree.identification.equations import RegressionModel
 from kinetree.identification.estimators.contract import integrated_times
-from kinetree.identification.parameters.regressor import positions, smooth_sign
+from kinetree.identification.parameters.regressor import positions
+from kinetree.identification.parameters.terms import smooth_sign
 from kinetree.identification.samples import pieces
+from kinetree.identification.triangle import QRFactors
 from kinetree.lazy import cached_property
 from kinetree.logs.columns import Coordinates
 from kinetree.logs.samples import Samples
@@ -49,7 +51,7 @@ class Evidence:
         self.pieces = list(islice(pieces(robot, log), LOOKED_AT))
         if not self.pieces:
             raise ArgumentError("the log has no samples")
-        self.whole = together(robot, self.pieces)
+        self.whole = together(self.pieces)
         self.base = list(Coordinates.of(robot).of_base("v"))  # entries of v of a floating base
         self.driven = ~np.isin(np.arange(robot.nv), self.base)
         self.speed = np.sqrt((self.whole.v**2).mean(axis=0))
@@ -84,7 +86,7 @@ class Evidence:
     @cached_property
     def some(self) -> Samples:
         """Their samples, with the direction in which joints slide."""
-        some, smoothing = together(self.robot, self.some_pieces), self.rows.smoothing
+        some, smoothing = together(self.some_pieces), self.rows.smoothing
         if some.direction is not None:
             return some
         return some._replace(direction=np.asarray(smooth_sign(some.v, 1e-3 if smoothing is None else smoothing)))
@@ -127,16 +129,15 @@ class Evidence:
         return integrated_times(np.split(e, ends), np.sqrt((e * e).mean(axis=0)))
 
 
-def together(robot: Robot, parts: Sequence[Samples]) -> Samples:
+def together(parts: Sequence[Samples]) -> Samples:
     """Return several pieces as one: without wrenches or a load there are none, without directions the velocities'."""
     if len(parts) == 1:
         return parts[0]
-    arrays = {x: np.concatenate([getattr(part, x) for part in parts]) for x in ("q", "v", "a", "tau")}
-    for name, shape in (("f_ext", (robot.nb, 6)), ("load", (robot.nv,)), ("held", (robot.nb,))):
-        if any(getattr(part, name) is not None for part in parts):
-            every = [np.zeros((len(part.q), *shape)) if (x := getattr(part, name)) is None else x for part in parts]
-            arrays[name] = np.concatenate(every)
-    directions = [part.direction for part in parts if part.direction is not None]
-    if len(directions) == len(parts):
-        arrays["direction"] = np.concatenate(directions)
+    arrays = {}
+    for name in ("q", "v", "a", "tau", "f_ext", "load", "held", "direction"):
+        given = [getattr(part, name) for part in parts]
+        like = next((x for x in given if x is not None), None)
+        if like is not None and (name != "direction" or all(x is not None for x in given)):
+            nothing = (np.zeros((len(part.q), *like.shape[1:])) for part in parts)
+            arrays[name] = np.concatenate([x if y is None else y for x, y in zip(nothing, given, strict=True)])
     return Samples(**arrays)

@@ -221,15 +221,7 @@ def _later(t: Array | None, y: Array, delay: float = 0.0) -> Array:
 
 
 def cubic(t: Array, y: Array, at: Array) -> Array:
-    """Return the natural cubic spline through y (n, m) at some times, and its rate (2, len(at), m); NaN outside.
-
-    Examples
-    --------
-    >>> t = np.linspace(0.0, 3.0, 31)
-    >>> value, rate = cubic(t, np.sin(t)[:, None], np.array([1.234, 9.0]))[..., 0].round(3)
-    >>> value, rate
-    (array([0.944,   nan]), array([0.33,  nan]))
-    """
+    """Return the natural cubic spline through y (n, m) at some times, and its rate (2, len(at), m); NaN outside."""
     h, n = np.diff(t)[:, None], len(t)
     slope = np.diff(y, axis=0) / h
     A, b = np.zeros((n, n)), np.zeros_like(y)

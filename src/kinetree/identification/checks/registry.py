@@ -10,19 +10,21 @@ from typing import Any
 import numpy as np
 
 from kinetree.algorithms.kinematics.manifold import turning
-from kinetree.errors import listed
+from kinetree.errors import ArgumentError, listed, unknown_name
 from kinetree.identification.checks.columns import KINDS, Mistakes
 from kinetree.identification.checks.evidence import Evidence
 from kinetree.identification.checks.lacks import Lack, Wrenches
-from kinetree.identification.equations import KnownMass, QRFactors, RegressionModel, loads_in
+from kinetree.identification.equations import KnownMass, RegressionModel, loads_in
 from kinetree.identification.estimators.contract import LEAST_NOISE
 from kinetree.identification.parameters.base import BaseParameters, base_parameters
-from kinetree.identification.parameters.regressor import JointTerms, positions
+from kinetree.identification.parameters.regressor import positions
+from kinetree.identification.parameters.terms import JointTerms
 from kinetree.identification.samples import as_log, repeated
-from kinetree.identification.triangle import on_one_thread
+from kinetree.identification.triangle import QRFactors, on_one_thread
 from kinetree.logs import findings
 from kinetree.logs.findings import RECORDING_CHECKS, Check, Findings, Found, Severity, Stage, made, of_joints
 from kinetree.logs.samples import Filter, measured
+from kinetree.options import names_of
 from kinetree.robot import Robot
 from kinetree.robot.base import OPEN_LOOPS
 from kinetree.validation import Array
@@ -297,6 +299,9 @@ def diagnose(
     ('force_sign', 'error', ('shoulder_lift_joint',))
     """
     base = terms if isinstance(terms, BaseParameters) else base_parameters(robot, terms)
+    for name in names_of("currents", currents):
+        if name not in robot.v_names:
+            raise ArgumentError(f"currents: {unknown_name('joint', name, robot.v_names)}")
     at = Evidence(robot, as_log(log, filter), currents)
     if (found := run_checks("samples", at)).errors:
         return found

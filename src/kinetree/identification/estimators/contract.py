@@ -5,16 +5,19 @@ What a model lacks, it lacks for a while: `integrated_times` says how many resid
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kinetree.errors import ArgumentError
-from kinetree.identification.equations import QRFactors, RegressionModel
 from kinetree.validation import Array
+
+if TYPE_CHECKING:
+    from kinetree.identification.equations import RegressionModel
+    from kinetree.identification.triangle import QRFactors
 
 # Directions of the scaled parameters whose effect is below this, relative to the greatest, are unidentifiable
 RANK_TOLERANCE = 1e-10
@@ -166,19 +169,20 @@ def integrated_times(motions: Iterable[Array], noise: Array) -> Array:
     References: Sokal, "Monte Carlo methods in statistical mechanics", 1997, section 3; Geyer, "Practical Markov chain
     Monte Carlo", 1992, for where to end.
     """
+    count = np.zeros(len(noise))
 
-    def clipped() -> Iterator[Array]:
+    def clipped() -> Iterator[tuple[Array]]:
         for e in motions:
             there = e != 0.0
-            mean = e.sum(axis=0) / np.maximum(there.sum(axis=0), 1)
-            yield np.clip(e - mean, -CLIP * noise, CLIP * noise) * there
+            count[:] += (seen := there.sum(axis=0))
+            yield (np.clip(e - e.sum(axis=0) / np.maximum(seen, 1), -CLIP * noise, CLIP * noise) * there,)
 
-    total, _, pairs = correlations(clipped())
-    if not len(total):
+    total = correlations(clipped())
+    if not total.size:
         raise ArgumentError(
             "the log is empty when it is read again: give a list, or a function that returns an iterator"
         )
-    rho, count = total / np.maximum(total[0], np.finfo(float).tiny), np.rint(pairs[0])
+    rho = total[0] / np.maximum(total[0, 0], np.finfo(float).tiny)
     rho = np.column_stack([rho, rho @ count / max(count.sum(), 1.0)])
     twos = rho[1:-1:2] + rho[2::2]
     bound = SIGNIFICANT / np.sqrt(np.maximum(np.append(count, count.sum()), 1.0))
@@ -187,18 +191,19 @@ def integrated_times(motions: Iterable[Array], noise: Array) -> Array:
     return np.asarray(np.where(going_on[:1, :-1].any(axis=0), times[:-1], times[-1]))
 
 
-def correlations(motions: Iterable[Array]) -> Array:
-    """Return sums (3, n, nv) over the pairs of residuals of a motion (m, nv) that are 0, 1, 2, … samples apart.
+def correlations(motions: Iterable[Sequence[Array]]) -> Array:
+    """Return sums (k, n, nv) of the products of a motion's samples that are 0, 1, 2, … apart.
 
-    They are of their products, of both of them, and how many there are. Residuals that are zero were not measured, or
-    are friction at rest.
+    A motion has signals (m, nv): of one, x, the sums are of ``x x``; of two of ``x x``, ``x y + y x`` and ``y y``.
     """
-    total = np.zeros((3, 0, 1))
-    for e in motions:
-        size = 1 << (2 * len(e) - 1).bit_length()
-        E, there = np.fft.rfft(np.stack([e, e != 0.0]), size, axis=1)
-        powers = np.abs(E) ** 2, 2.0 * (E * there.conj()).real, np.abs(there) ** 2
-        own = np.fft.irfft(np.stack(powers), size, axis=1)[:, : len(e)]
-        short, total = sorted((own, total), key=lambda x: x.shape[1])
-        total[:, : short.shape[1]] += short
+    total = np.zeros((0, 0, 1))
+    for x, *others in motions:
+        size = 1 << (2 * len(x) - 1).bit_length()
+        X = np.fft.rfft(x, size, axis=0)
+        powers = [np.abs(X) ** 2]
+        for Y in (np.fft.rfft(y, size, axis=0) for y in others):
+            powers += [2.0 * (X * Y.conj()).real, np.abs(Y) ** 2]
+        own = np.stack([np.fft.irfft(power, size, axis=0)[: len(x)] for power in powers])
+        short, total = sorted((own, total), key=lambda sums: sums.shape[1])
+        total[: len(short), : short.shape[1]] += short
     return total

@@ -12,10 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kinetree.identification.equations import EXACT
 from kinetree.identification.estimators.contract import ITERATIONS, Equations, Prior, Solution, integrated_times, solve
 from kinetree.identification.estimators.least_squares import weighted, zero_forces
-from kinetree.identification.triangle import Triangle
+from kinetree.identification.triangle import EXACT, Triangle
 from kinetree.signatures import friendly_call_errors
 from kinetree.validation import Array
 

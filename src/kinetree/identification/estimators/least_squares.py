@@ -2,40 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kinetree.errors import ArgumentError
-from kinetree.identification.equations import QRFactors
 from kinetree.identification.estimators.contract import ITERATIONS, Equations, Prior, Solution, decorrelated, solve
-from kinetree.options import flag
-from kinetree.signatures import friendly_call_errors
+from kinetree.options import only, option, value
 from kinetree.validation import Array
+
+if TYPE_CHECKING:
+    from kinetree.identification.triangle import QRFactors
 
 ZERO_FORCE = 1e-9  # forces below this, relative to the greatest, are zero: those of a floating base in the air
 FIRST_NOISE_OF_ZERO_FORCES = 1e3  # where that of the others is one
 
 
-@friendly_call_errors
-@dataclass(frozen=True)
+@value
 class LeastSquares:
     """Least squares: residuals count in units of each joint's noise, which is estimated with the parameters.
-
-    Parameters
-    ----------
-    weights : "joints" or None
-        None: all residuals count alike; the covariance is that of unequal noise all the same.
-    correlated : bool
-        Whether residuals that are correlated in time count as so many fewer, for which the log, or of an iterator the
-        first 131072 samples, is read again.
-
-    Raises
-    ------
-    ArgumentError
-        If a choice is not known.
 
     Examples
     --------
@@ -48,14 +33,19 @@ class LeastSquares:
     True
     """
 
-    weights: Literal["joints"] | None = "joints"
-    correlated: bool = True
+    weights: Literal["joints"] | None = option(
+        default="joints",
+        kw_only=False,
+        check=only(lambda x: x is None or (isinstance(x, str) and x == "joints"), "'joints' or None"),
+        help="None: all residuals count alike; the covariance is that of unequal noise all the same",
+    )
+    correlated: bool = option(
+        default=True,
+        kw_only=False,
+        help="whether residuals that are correlated in time count as so many fewer, for which the log, or of an "
+        "iterator the first 131072 samples, is read again",
+    )
     reads_again, exact_motion = False, True
-
-    def __post_init__(self) -> None:
-        if self.weights is not None and self.weights != "joints":
-            raise ArgumentError(f"weights is {self.weights!r}, it must be 'joints' or None")
-        flag("correlated", self.correlated)
 
     def fit(self, equations: Equations, prior: Prior) -> Solution:
         """See `Estimator`."""

@@ -8,7 +8,6 @@ Vandanjon and Gautier, "A generic instrumental variable approach for industrial 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -20,12 +19,11 @@ from kinetree.identification.estimators.contract import Equations, Prior, Soluti
 from kinetree.identification.estimators.instrumental import Instrumental
 from kinetree.identification.estimators.least_squares import LeastSquares
 from kinetree.identification.parameters.base import BaseParameters
-from kinetree.identification.parameters.regressor import OF_ROBOTS
+from kinetree.identification.parameters.terms import OF_ROBOTS
 from kinetree.identification.samples import motion_of, parts
 from kinetree.logs.samples import Samples, measured
-from kinetree.options import count, flag
+from kinetree.options import count, only, option, value
 from kinetree.robot import Robot
-from kinetree.signatures import friendly_call_errors
 from kinetree.validation import Array
 
 MOVED = 0.1  # by how many standard deviations estimates may still move in the end
@@ -34,8 +32,7 @@ PART = 1e-5  # the effect of the differences by which derivatives are taken, rel
 SHORTEST = 1 / 64  # of a step, where the whole one makes the residuals larger
 
 
-@friendly_call_errors
-@dataclass(frozen=True, eq=False)
+@value
 class OutputError:
     """Gauss–Newton steps on the measured forces less those of the robot's controller in simulation.
 
@@ -44,26 +41,8 @@ class OutputError:
     not bias them. The robot before has to be good enough to be simulated with its controller; terms are those that
     robots have: armature, damping, friction and stiffness.
 
-    Parameters
-    ----------
-    simulate : callable
-        From a robot to its motion at the times of the log, sample for sample: a `Trajectory` with "a" and "tau", or
-        (q, v, a, tau), or a list of these if the log is one. It simulates robot and controller (`Robot.simulate`); a
-        robot with other numbers is compiled anew unless these are ``inputs``, as in the example.
-    instruments : bool
-        Whether the simulated motion is the instruments of the recorded one (`Instrumental`): one simulation a step. If
-        not, nothing but the forces of the log is read, and a step needs as many simulations as there are base
-        parameters, and one.
-    steps : int
-        How many there may be.
-
-    Raises
-    ------
-    ArgumentError
-        If the simulated motion does not fit the log, or a choice is not known.
-    KinetreeError
-        If the estimates still move after all steps, or the simulated motion is not finite: the robot before is too
-        poor, or the controller not stable.
+    If the estimates still move after all steps, or the simulated motion is not finite, the robot before is too poor, or
+    the controller not stable.
 
     Examples
     --------
@@ -85,16 +64,22 @@ class OutputError:
     True
     """
 
-    simulate: Callable[[Robot], Any]
-    instruments: bool = False
-    steps: int = 15
+    simulate: Callable[[Robot], Any] = option(
+        kw_only=False,
+        check=only(callable, "a function from a robot to its motion"),
+        help='from a robot to its motion at the times of the log, sample for sample: a `Trajectory` with "a" and '
+        '"tau", or (q, v, a, tau), or a list of these if the log is one. It simulates robot and controller '
+        "(`Robot.simulate`); a robot with other numbers is compiled anew unless they are ``inputs``, as in the example",
+    )
+    instruments: bool = option(
+        default=False,
+        kw_only=False,
+        help="whether the simulated motion is the instruments of the recorded one (`Instrumental`): one simulation a "
+        "step. If not, nothing but the forces of the log is read, and a step needs as many simulations as there are "
+        "base parameters, and one",
+    )
+    steps: int = option(default=15, kw_only=False, check=count, help="how many there may be")
     reads_again, exact_motion = True, False
-
-    def __post_init__(self) -> None:
-        if not callable(self.simulate):
-            raise ArgumentError(f"simulate is {self.simulate!r}, it must be a function from a robot to its motion")
-        flag("instruments", self.instruments)
-        count("steps", self.steps)
 
     def fit(self, equations: Equations, prior: Prior) -> Solution:
         """See `Estimator`; each estimate is simulated with the physically consistent bodies that are nearest to it."""

@@ -7,16 +7,14 @@ the noise's variance replaced by ``E ψ² / (E ψ')²``.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from kinetree.identification.equations import QRFactors
 from kinetree.identification.estimators.contract import ITERATIONS, Equations, Prior, Solution, decorrelated, solve
 from kinetree.identification.estimators.least_squares import weighted, zero_forces
-from kinetree.options import one_of
-from kinetree.signatures import friendly_call_errors
+from kinetree.identification.triangle import QRFactors
+from kinetree.options import option, value
 from kinetree.validation import Array
 
 NORMAL_QUARTILE = 0.6744897501960817
@@ -36,20 +34,9 @@ LOSSES = {  # by both constants 95 % efficient without outliers
 }
 
 
-@friendly_call_errors
-@dataclass(frozen=True)
+@value
 class Robust:
     """Least squares re-weighted by a loss, in units of each joint's noise, which is estimated by medians.
-
-    Parameters
-    ----------
-    loss : "huber" or "cauchy"
-        Whether outliers count less, or hardly at all.
-
-    Raises
-    ------
-    ArgumentError
-        If there is no such loss.
 
     Examples
     --------
@@ -63,11 +50,10 @@ class Robust:
     True
     """
 
-    loss: Literal["huber", "cauchy"] = "huber"
+    loss: Literal["huber", "cauchy"] = option(
+        default="huber", kw_only=False, choices=tuple(LOSSES), help="whether outliers count less, or hardly at all"
+    )
     reads_again, exact_motion = True, True
-
-    def __post_init__(self) -> None:
-        one_of(*LOSSES)("loss", self.loss)
 
     def fit(self, equations: Equations, prior: Prior) -> Solution:
         """See `Estimator`."""
@@ -104,7 +90,7 @@ def _median_noise(equations: Equations, values: Array) -> Array:
 def _reweighed(equations: Equations, values: Array, usual: Array, law: Loss) -> tuple[QRFactors, Array, Array]:
     """Return the factors with weights by residuals, the noise that would make least squares as sure, mean weights."""
     model, scale = equations.model, law.constant * usual
-    found, total = QRFactors(model), np.zeros((4, len(scale)))
+    found, total = QRFactors(model.pattern, model.dimension), np.zeros((4, len(scale)))
     for rows, tau in model.equations(equations.log):
         e = tau - model.predicted(rows, values)
         weights, there = law.weight(e / scale), e != 0.0

@@ -12,18 +12,10 @@ from kinetree.algorithms.kinematics.manifold import turning
 from kinetree.errors import ArgumentError, unknown_name
 from kinetree.functions.rates import rates
 from kinetree.identification.parameters.grouping import group
-from kinetree.identification.parameters.regressor import (
-    OF_ROBOTS,
-    TERMS,
-    Columns,
-    JointTerms,
-    checked,
-    compiled,
-    massless,
-    places,
-    positions,
-)
+from kinetree.identification.parameters.regressor import Columns, compiled, massless, positions
+from kinetree.identification.parameters.terms import OF_ROBOTS, TERMS, JointTerms, checked, places
 from kinetree.lazy import cached_property
+from kinetree.options import one_of
 from kinetree.robot import Robot
 from kinetree.runtime.function import Function
 from kinetree.tables import number
@@ -288,8 +280,7 @@ def base_parameters(
     >>> bool(abs(base.regressor(q, v, a) @ base.of() - robot.inverse_dynamics(q, v, a)).max() < 1e-9)
     True
     """
-    if gravity not in GRAVITY:
-        raise ArgumentError(f"gravity is {gravity!r}, it must be one of {', '.join(map(repr, GRAVITY))}")
+    one_of(*GRAVITY)("gravity", gravity)
     speed = robot.model.friction.smoothing if smoothing is None else positive("smoothing", smoothing)
     if positive("tolerance", tolerance) > COARSEST:
         raise ArgumentError(f"tolerance is {tolerance!r}: more than {COARSEST:g} leaves nothing that counts")

@@ -10,16 +10,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree.errors import ArgumentError, listed, unknown_name
-from kinetree.identification.bodies import Bodies, Consistent
+from kinetree.identification.bodies import Bodies
 from kinetree.identification.checks.evidence import Evidence
 from kinetree.identification.checks.registry import run_checks
 from kinetree.identification.equations import NINE, RegressionModel, loads_in
-from kinetree.identification.estimators import Equations, Estimator, LeastSquares, Prior, Solution
+from kinetree.identification.estimators.contract import Equations, Estimator, Prior, Solution
+from kinetree.identification.estimators.least_squares import LeastSquares
 from kinetree.identification.fit import Fit
 from kinetree.identification.mechanisms import ClosedLog, MechanismModel, check_constraints
+from kinetree.identification.newton import Consistent
 from kinetree.identification.nonlinear import Given, Motors, Nonlinear, motors_of
 from kinetree.identification.parameters.base import BaseParameters, base_parameters
-from kinetree.identification.parameters.regressor import JointTerms
+from kinetree.identification.parameters.terms import JointTerms
 from kinetree.identification.samples import as_log, once_and_again
 from kinetree.identification.triangle import on_one_thread
 from kinetree.logs.findings import Findings
