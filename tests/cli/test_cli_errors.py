@@ -122,6 +122,8 @@ ERRORS: dict[str, list[tuple[str, int, str]]] = {
         ("-o new.txt", 1, "end it in .urdf or .xml"),
         ("--report r.pdf", 1, "end it in .html"),
         ("--payload c --report r.html", 1, "--report is for the parameters of the robot"),
+        ("--payload c --terms none", 1, "--terms is for the parameters of the robot"),
+        ("--payload c --prior-spread 2", 1, "--prior-spread is for the parameters of the robot"),
         ("--payload c --known 'm of c=0'", 1, "--known is for the parameters of the robot"),
         ("--known damping", 2, "'damping' is not PARAMETER=STD with STD ≥ 0, as in 'damping of elbow=0'"),
         ("--known 'damping of ankle=0'", 1, "no base parameter 'damping of ankle'"),

@@ -157,7 +157,7 @@ def test_what_the_data_lack_is_said(identify, real: kt.Robot):
     ("wrong", "message"),
     [
         ({"tau": lambda x: x * [1.0, -1.0]}, "bad.npz: the forces of knee have the other sign"),
-        ({"q": lambda x: 57.3 * x}, "are far beyond the joints' limits: are they in degrees?"),
+        ({"q": lambda x: 57.3 * x}, "are far beyond the joints' limits: are they in degrees, or those of motors"),
         ({"tau": lambda x: np.clip(x, -2.0, 2.0)}, "stay at their greatest or least value"),
         ({"t": lambda x: 1000.0 * x}, "bad.npz: samples are 10 s apart: is the time in seconds?"),
         ({"tau": lambda x: 1000.0 * x}, "bad.npz: the forces of all joints are about 1"),

@@ -71,6 +71,10 @@ def test_columns_are_understood_in_many_spellings(robot: kt.Robot, tmp_path: Pat
     np.testing.assert_array_equal(log.q, q)
     np.testing.assert_array_equal(log.tau, tau)
     assert (log.v, log.a, log.notes) == (None, None, ())
+    path = write(tmp_path / "motors.csv", "t,q1,q2,motor_torque1,motor_torque2", T, q, tau)
+    (note,) = read_log(path, robot).notes
+    assert note.startswith("motor_torque1, motor_torque2 are taken as forces at the joints; if they are the motors'")
+    assert read_log(path, robot, sensors=kt.Sensors(gear_ratios=2.0)).notes == ()
 
 
 def test_every_format_holds_the_same(robot: kt.Robot, tmp_path: Path) -> None:
@@ -117,7 +121,7 @@ def test_currents_of_motors_become_forces_of_joints(robot: kt.Robot, tmp_path: P
         read_log(bag(tmp_path / "bag", there), robot, sensors=kt.Sensors(**choices)).tau, tau, atol=1e-13
     )
     for wrong, message in [
-        ({}, "there are currents and no joint forces: give torque_constants"),
+        ({}, r"there are currents and no joint forces: give Sensors\(torque_constants=…\), or --torque-constants"),
         ({"torque_constants": [1.0]}, r"torque_constants has shape \(1,\): a number, or 2 are needed, of hip, knee"),
         ({**choices, "gear_ratios": 0.0}, "gear_ratios must be finite, and not zero"),
         ({"torque_constants": 0.1, "motor_positions": True}, "without gear_ratios"),

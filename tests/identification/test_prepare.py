@@ -53,6 +53,12 @@ def test_the_cutoff_is_chosen_from_the_motion(robot: kt.Robot, noise: float) -> 
     assert 3.0 < rate < 30.0, "two samples a period of the cut-off: the fastest motion has 0.64 Hz"
 
 
+def test_no_chosen_cutoff_is_above_nyquist(robot: kt.Robot) -> None:
+    q = wave(10.0 * T[:40])[0]
+    with pytest.warns(kt.identification.LogWarning, match="more than half of Nyquist's 250 Hz"):
+        assert prepare(robot, T[:40], q, q).cutoff.frequency == pytest.approx(250.0)
+
+
 def test_the_cutoff_is_chosen_where_positions_change_at_every_fourth_sample(robot: kt.Robot) -> None:
     q = np.repeat(wave(T[::4])[0], 4, axis=0)[: len(T)]
     samples = prepare(robot, T, q, q)
@@ -168,7 +174,7 @@ def test_what_is_refused(robot: kt.Robot) -> None:
     for arguments, choices, message in [
         ((T[::-1], q, q), {}, "t must increase: it goes from 6 s to 5.998 s at sample 1, and so at 3000 of 3001"),
         ((np.where(T[9] == T, T[8], T), q, q), {}, "from 0.016 s to 0.016 s at sample 9, and so at 1 of"),
-        ((T[:1], q[:1], q[:1]), {}, "two times and more"),
+        ((T[:1], q[:1], q[:1]), {}, "at least two samples"),
         ((T, q[:-1], q), {}, r"q has shape"),
         ((T, bad, q), {}, "q holds a number that is not finite, first at sample 17"),
         ((T[:9], q[:9], q[:9]), {}, "give more samples"),
