@@ -126,16 +126,6 @@ def test_printed_it_is_the_table_of_the_command_line(
     assert b"\x1b" not in done.stdout
 
 
-def test_limits_are_in_the_order_of_q(panda: kt.Robot) -> None:
-    for name in panda.joint_names:
-        joint = panda.joint(name)
-        assert panda.lower_limits[joint.q_slice] == joint.limits.lower
-        assert panda.upper_limits[joint.q_slice] == joint.limits.upper
-        assert panda.velocity_limits[joint.v_slice] == joint.limits.velocity
-        assert panda.effort_limits[joint.v_slice] == joint.limits.effort
-    assert (panda.lower_limits < panda.upper_limits).all()
-
-
 @pytest.mark.parametrize(
     ("ask", "message"),
     [
@@ -260,11 +250,6 @@ def test_a_robot_has_plain_numbers(panda: kt.Robot) -> None:
 
 
 # -- configurations -------------------------------------------------------------------------------------------------
-
-
-def test_neutral(g1: kt.Robot) -> None:
-    assert g1.neutral().tolist() == [0.0] * 6 + [1.0] + [0.0] * 29
-    assert g1.neutral() is not g1.neutral()
 
 
 def test_random_states_repeat_with_their_seed_and_keep_the_limits(panda: kt.Robot) -> None:

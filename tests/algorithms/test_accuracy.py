@@ -16,12 +16,13 @@ import pytest
 
 import kinetree as kt
 from helpers import pinocchio_oracle
+from helpers.mechanisms import at
 from helpers.precise import Truth, error
 from helpers.sampling import cover, few
-from helpers.trees import Array, random_states
+from helpers.trees import Array, chain, random_states
 from kinetree.functions.of_robot import robot_function
 from kinetree.joints import Revolute
-from kinetree.model import Model, ModelBuilder
+from kinetree.model import Model
 from kinetree.spatial import Inertia
 from robots import erd_urdf
 
@@ -38,17 +39,9 @@ FUNCTIONS = ("inverse_dynamics", "mass_matrix", "forward_dynamics", "mass_matrix
 X, Y, Z = np.eye(3).tolist()
 
 
-def chain(axes: list[list[float]], inertias: list[Inertia], lengths: list[float]) -> Model:
+def hinges(axes: list[list[float]], inertias: list[Inertia], lengths: list[float]) -> Model:
     """Return revolute joints in a row, each this far along x from the one before."""
-    b = ModelBuilder("chain")
-    b.add_link("link0")
-    for k, (axis, inertia, length) in enumerate(zip(axes, inertias, lengths, strict=True), start=1):
-        b.add_link(f"link{k}", inertia)
-        placement = np.eye(4)
-        placement[0, 3] = length
-        joint = Revolute(tuple(axis))
-        b.add_joint(f"j{k}", parent=f"link{k - 1}", child=f"link{k}", joint=joint, placement=placement.tolist())
-    return b.build()
+    return chain([Revolute(tuple(axis)) for axis in axes], inertias, [at(length) for length in lengths])
 
 
 def rod(mass: float) -> Inertia:
@@ -58,7 +51,7 @@ def rod(mass: float) -> Inertia:
 def links(n: int, axes: list[list[float]], masses: list[float], length: float = 0.2) -> Model:
     """Return n links, with axes and masses that repeat."""
     inertias = [rod(masses[k % len(masses)]) for k in range(n)]
-    return chain([axes[k % len(axes)] for k in range(n)], inertias, [0.0] + [length] * (n - 1))
+    return hinges([axes[k % len(axes)] for k in range(n)], inertias, [0.0] + [length] * (n - 1))
 
 
 def ball(moment: float) -> Inertia:
@@ -67,13 +60,13 @@ def ball(moment: float) -> Inertia:
 
 def wrist(moment: float) -> Model:
     """Return a z-y-z wrist that carries a hand of 0.01 kg·m² by parts with this moment of inertia."""
-    return chain([Z, Y, Z], [ball(moment), ball(moment), ball(0.01)], [0.0] * 3)
+    return hinges([Z, Y, Z], [ball(moment), ball(moment), ball(0.01)], [0.0] * 3)
 
 
 def arm_with_wrist(moment: float) -> Model:
     hand = Inertia.from_com(1.0, [0.0, 0.0, 0.02], (0.01 * np.eye(3)).tolist())
     small = Inertia.from_com(0.1, [0.0, 0.0, 0.02], (moment * np.eye(3)).tolist())
-    return chain([Z, Y, Z, Y, Z], [rod(3.0), rod(2.0), small, small, hand], [0.0, 0.3, 0.3, 0.0, 0.0])
+    return hinges([Z, Y, Z, Y, Z], [rod(3.0), rod(2.0), small, small, hand], [0.0, 0.3, 0.3, 0.0, 0.0])
 
 
 def of_erd(name: str) -> Callable[[], Model]:

@@ -14,6 +14,7 @@ from helpers.joints import EXAMPLES, MOVING
 from helpers.trees import (
     STEP,
     Array,
+    chain,
     columns,
     gradient,
     page,
@@ -31,7 +32,7 @@ from kinetree.algorithms.dynamics.task_space import external_wrench, wrench_forc
 from kinetree.algorithms.kinematics.frames import jacobian
 from kinetree.algorithms.recursions.tree import subspace_rates
 from kinetree.joints import Joint, Revolute
-from kinetree.model import WORLD, Model, ModelBuilder
+from kinetree.model import WORLD, Model
 
 trees = pytest.mark.parametrize("model", [random_tree(s, n=len(MOVING)) for s in range(4)], ids=lambda m: m.name)
 
@@ -162,11 +163,8 @@ def test_wrenches_relieve_inverse_dynamics_by_the_transposed_jacobian(model: Mod
 
 
 def model_with(joint: Joint) -> Model:
-    rng, builder = np.random.default_rng(1), ModelBuilder()
-    builder.add_link("base")
-    builder.add_link("link", random_inertia(rng))
-    builder.add_joint("joint", parent="base", child="link", joint=Revolute(), placement=random_placement(rng).tolist())
-    model = builder.build()
+    rng = np.random.default_rng(1)
+    model = chain([Revolute()], [random_inertia(rng)], [random_placement(rng)])
     own = {"q_index": tuple(range(joint.nq)), "v_index": tuple(range(joint.nv))}
     return replace(model, bodies=(replace(model.bodies[0], joint=joint, **own),), nq=joint.nq, nv=joint.nv)
 

@@ -15,14 +15,15 @@ from scipy.integrate import solve_ivp
 
 import kinetree as kt
 from helpers.joints import MOVING
-from helpers.trees import Array, random_inertia, random_states, random_tree, toy
+from helpers.mechanisms import at
+from helpers.trees import Array, chain, random_inertia, random_states, random_tree, toy
 from kinetree.algorithms.kinematics.manifold import difference, integrate, step_rate
 from kinetree.graph import Port
 from kinetree.integrators import INTEGRATORS, System, integrator
 from kinetree.integrators.step import OWN
 from kinetree.integrators.variational import momenta, resolution, variational
 from kinetree.joints import FreeFlyer, Helical, Joint, Planar, Prismatic, Revolute, Spherical, Universal
-from kinetree.model import JointLimits, Model, ModelBuilder
+from kinetree.model import JointLimits, Model
 from kinetree.scalars.dual import Dual, rate_of, value_of
 from kinetree.scalars.functions import Scalar
 from kinetree.scalars.linalg import Column
@@ -32,24 +33,16 @@ SPACE = (0.0, 0.0, 0.0)
 EARTH = (0.0, 0.0, -9.81)
 
 
-def chain(joints: list[Joint], gravity: tuple[float, ...] = SPACE) -> Model:
+def bodies(joints: list[Joint], gravity: tuple[float, ...] = SPACE) -> Model:
     """Return bodies one after another, 0.3 m apart."""
-    rng, builder = np.random.default_rng(1), ModelBuilder("chain")
-    placement = np.eye(4)
-    builder.add_link("link 0")
-    for i, joint in enumerate(joints, 1):
-        builder.add_link(f"link {i}", random_inertia(rng))
-        builder.add_joint(
-            f"joint {i}", parent=f"link {i - 1}", child=f"link {i}", joint=joint, placement=placement.tolist()
-        )
-        placement[:3, 3] = 0.3, 0.1, 0.0
-    return builder.build(gravity=gravity)
+    rng, places = np.random.default_rng(1), [at(), *[at(0.3, 0.1)] * (len(joints) - 1)]
+    return chain(joints, [random_inertia(rng) for _ in joints], places, gravity=gravity)
 
 
 TREES = {
     "groups": random_tree(3, n=4, joints=[FreeFlyer(), Spherical(), Planar((0, 1, 0)), Helical((0.6, -0.3, 0.7), 0.1)]),
     "coordinates": random_tree(4, n=4, joints=[Revolute((0, 1, 0)), Universal(), Prismatic((1, 0, 0)), Helical()]),
-    "floating": chain([FreeFlyer(), Universal(), Revolute((0, 1, 0))], EARTH),
+    "floating": bodies([FreeFlyer(), Universal(), Revolute((0, 1, 0))], EARTH),
 }
 DURATION = 0.2
 
@@ -231,7 +224,7 @@ def test_free_flight_keeps_momentum() -> None:
 @pytest.mark.parametrize(("base", "steps"), [(Revolute((0, 1, 0)), 10**6), (FreeFlyer(), 10**5)])
 def test_energy_does_not_drift(base: Joint, steps: int) -> None:
     """Of a double pendulum that tumbles, over a million steps, and of two bodies in space."""
-    r = kt.Robot(chain([base, Revolute((0, 1, 0))], EARTH if base.nv == 1 else SPACE))
+    r = kt.Robot(bodies([base, Revolute((0, 1, 0))], EARTH if base.nv == 1 else SPACE))
     q, v = np.array(r.neutral()), np.zeros(r.nv) if base.nv == 1 else np.linspace(1.0, -2.0, r.nv)
     q[0], q[-1] = 2.5, 1.0
     moved = r.simulate(q, v, steps=steps, dt=4e-3, integrator="variational", record=kt.Record(every=steps // 2000))

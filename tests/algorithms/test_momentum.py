@@ -14,7 +14,6 @@ from helpers.frames import TREES, mimicking_tree, times
 from helpers.joints import MOVING
 from helpers.trees import STEP, Array, gradient, moved, page, random_inertia, random_states, random_tree, rate, toy
 from kinetree.algorithms import rnea
-from kinetree.algorithms.dynamics.passive_forces import joint_physics_regressor
 from kinetree.algorithms.quantities import (
     center_of_mass,
     center_of_mass_acceleration,
@@ -135,14 +134,3 @@ def test_regressors_times_parameters(model: Model) -> None:
         h = Y_momentum @ phi
         h[:, :3] -= np.cross(page(center_of_mass, robot, q), h[:, 3:])
         assert_close(h, page(centroidal_momentum, robot, q, v), ulps=200)
-
-
-def test_joint_forces_with_rotors() -> None:
-    model = random_tree(9, n=6)
-    q, v, a = random_states(model, 2)
-    armature = np.zeros(model.nv)
-    for body in model.bodies:
-        armature[list(body.v_index)] += body.armature
-    links = page(joint_torque_regressor, model, q, v, a) @ inertial_parameters(model)
-    joints = page(joint_physics_regressor, model, v, a) @ np.r_[armature, np.zeros(2 * model.nv)]
-    assert_close(links + joints, page(rnea, model, q, v, a), ulps=100)

@@ -14,13 +14,13 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from helpers.trees import random_inertia, random_placement
+from helpers.trees import chain, random_inertia, random_placement
 from kinetree.functions.of_robot import robot_function
 from kinetree.graph import Program
 from kinetree.graph.array_operations import ArrayOperation
 from kinetree.graph.graph import digest
 from kinetree.joints import Revolute
-from kinetree.model import Model, ModelBuilder
+from kinetree.model import Model
 
 N = 7
 PUBLISHED = {
@@ -30,16 +30,11 @@ PUBLISHED = {
 }
 
 
-def chain(n: int, placement: Callable[[np.random.Generator], list[list[float]]]) -> Model:
+def hinges(n: int, placement: Callable[[np.random.Generator], list[list[float]]]) -> Model:
     """Return n revolute joints in a row with random inertias."""
     rng = np.random.default_rng(0)
-    b = ModelBuilder("chain")
-    b.add_link("link0")
-    for k in range(1, n + 1):
-        b.add_link(f"link{k}", random_inertia(rng))
-        pose = placement(rng)
-        b.add_joint(f"j{k}", parent=f"link{k - 1}", child=f"link{k}", joint=Revolute(), placement=pose)
-    return b.build()
+    drawn = [(random_inertia(rng), placement(rng)) for _ in range(n)]
+    return chain([Revolute()] * n, *zip(*drawn, strict=True))
 
 
 def denavit_hartenberg(rng: np.random.Generator) -> list[list[float]]:
@@ -55,8 +50,8 @@ def any_pose(rng: np.random.Generator) -> list[list[float]]:
 
 
 MODELS = {
-    "DH chain": chain(N, denavit_hartenberg),
-    "any chain": chain(N, any_pose),
+    "DH chain": hinges(N, denavit_hartenberg),
+    "any chain": hinges(N, any_pose),
     "panda": kt.load("panda").model,
     "ur5": kt.load("ur5").model,
 }
@@ -105,7 +100,7 @@ def test_the_cost_of_a_chain_is_linear() -> None:
     """Twice the joints, twice the operations of inverse and forward dynamics."""
 
     for name in ("inverse_dynamics", "forward_dynamics"):
-        ten, twenty, forty = (sum(count(chain(n, any_pose), name)) for n in (10, 20, 40))
+        ten, twenty, forty = (sum(count(hinges(n, any_pose), name)) for n in (10, 20, 40))
         # the ends of a chain fold: a few operations that do not double
         assert forty - twenty == pytest.approx(2 * (twenty - ten), rel=0.02)
 

@@ -14,7 +14,8 @@ import pytest
 import kinetree as kt
 from helpers.dense import assert_close
 from helpers.frames import REFERENCES, times
-from helpers.trees import Array, columns, page, random_states, random_tree, stacked
+from helpers.mechanisms import at
+from helpers.trees import Array, chain, columns, page, random_states, random_tree, stacked
 from kinetree.algorithms import ALGORITHMS, aba, crba, gravity_forces
 from kinetree.algorithms.dynamics.task_space import (
     dynamically_consistent_inverse,
@@ -24,8 +25,8 @@ from kinetree.algorithms.dynamics.task_space import (
     task_space_dynamics,
 )
 from kinetree.algorithms.kinematics.frames import jacobian, jacobian_bias
-from kinetree.joints import Fixed, Prismatic, Revolute, Spherical
-from kinetree.model import Model, ModelBuilder
+from kinetree.joints import Prismatic, Revolute, Spherical
+from kinetree.model import Model
 from kinetree.spatial import Inertia
 
 SIX = [(kt.load("ur5").model, "tool0")]
@@ -97,20 +98,8 @@ BAND = 0.7e-8, 1.1e-8  # of singular values relative to the largest: they may co
 
 
 def planar_arm() -> Model:
-    builder = ModelBuilder("planar")
-    builder.add_link("base")
-    for k in range(3):
-        placement = np.eye(4)
-        placement[0, 3] = 0.5 * (k > 0)
-        builder.add_link(f"link{k}", Inertia.from_com(1.0 + k, [0.25, 0, 0], np.diag([0.01, 0.02, 0.02]).tolist()))
-        parent = f"link{k - 1}" if k else "base"
-        builder.add_joint(
-            f"joint{k}", parent=parent, child=f"link{k}", joint=Revolute((0, 0, 1)), placement=placement.tolist()
-        )
-    placement[0, 3] = 0.3
-    builder.add_link("tip")
-    builder.add_joint("weld", parent="link2", child="tip", joint=Fixed(), placement=placement.tolist())
-    return builder.build()
+    inertias = [Inertia.from_com(1.0 + k, [0.25, 0, 0], np.diag([0.01, 0.02, 0.02]).tolist()) for k in range(3)]
+    return chain([Revolute((0, 0, 1))] * 3, inertias, [at(), at(0.5), at(0.5)], frames=[("tip link3", at(0.3))])
 
 
 PANDA, UR5, PLANAR = kt.load("panda"), kt.load("ur5"), kt.Robot(planar_arm())

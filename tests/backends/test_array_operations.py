@@ -5,6 +5,7 @@ import pytest
 
 from helpers.compiler import names_of_operations
 from helpers.kernels import assert_same_bits, run_batch, run_single, same_bits
+from helpers.verify import InvalidProgramError, verify
 from kinetree.backends.llvm import module as llvm_module
 from kinetree.backends.llvm.ir import Body, function
 from kinetree.backends.llvm.routines import Values
@@ -13,7 +14,6 @@ from kinetree.graph.array_operations import ArrayOperation, Map, Repeat, call
 from kinetree.graph.graph import digest
 from kinetree.graph.listing import listing
 from kinetree.graph.ops import interpret
-from kinetree.graph.verify import InvalidProgramError, verify
 from kinetree.lowering.build import lower
 from kinetree.lowering.plan import ArrayCall
 from kinetree.passes import optimize

@@ -19,14 +19,13 @@ from helpers.compiler import LEGAL, names_of_operations
 from helpers.kernels import run_batch, run_single, same_bits
 from helpers.programs import COMPUTED, ELEMENTARY, SHAPES, random_program, traced
 from helpers.sampling import cover
-from helpers.trees import random_inertia, random_placement
+from helpers.trees import chain, random_inertia, random_placement
 from kinetree.algorithms.dynamics import crba, inverse
 from kinetree.backends.c.routines import OPERATIONS, legal_operations
 from kinetree.graph import Graph, Port, Program
 from kinetree.graph.elementary.circular import LIMIT
 from kinetree.graph.ops import OPS, interpret
 from kinetree.joints import Revolute
-from kinetree.model import ModelBuilder
 from kinetree.tracing.expr import Expr
 from kinetree.tracing.tracer import Tracer
 
@@ -196,13 +195,9 @@ def test_the_mass_matrix_of_a_long_chain_and_its_inverse(n: int, name: str, monk
     if n < 50:
         monkeypatch.setattr(inverse, "UNROLLED", n)
         monkeypatch.setattr(crba, "UNROLLED", n)
-    rng, b = np.random.default_rng(0), ModelBuilder("chain")
-    b.add_link("link0")
-    for k in range(n):
-        b.add_link(f"link{k + 1}", random_inertia(rng))
-        ends = {"parent": f"link{k}", "child": f"link{k + 1}", "placement": random_placement(rng)}
-        b.add_joint(f"j{k}", joint=Revolute(), **ends)
-    robot = kt.Robot(b.build())
+    rng = np.random.default_rng(0)
+    drawn = [(random_inertia(rng), random_placement(rng)) for _ in range(n)]
+    robot = kt.Robot(chain([Revolute()] * n, *zip(*drawn, strict=True)))
     f, q = getattr(robot, name), robot.random_state(0, 5)[0]
     program = f._kernels.program(f._default)
     assert program.op_count()["map"] >= 1

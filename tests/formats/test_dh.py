@@ -27,41 +27,33 @@ ZERO, ONES = np.zeros(6), np.ones(6)
 FRICTION = JointFriction(damping=True, coulomb=True, smoothing=1e-6)
 
 
-def test_puma_holds_the_published_gravity_load() -> None:
-    got = page(rnea, puma(), PUMA_QN, ZERO, ZERO)
-    np.testing.assert_allclose(got, [0, 31.6399, 6.0351, 0, 0.0283, 0], atol=5.1e-5)
+def rubbing() -> Model:
+    return replace(puma(), friction=FRICTION)
 
 
-@pytest.mark.parametrize(
-    ("v", "a", "expected"),
-    [  # the values that the Robotics Toolbox holds itself to, with friction and rotor inertia
-        (0, 1, [3.35311, 36.0025, 7.42596, 0.190043, 0.203441, 0.194133]),
-        (1, 1, [32.4952, 60.867, 17.7436, 1.45452, 1.29911, 0.713781]),
-        (1, 0, [29.1421, 56.5044, 16.3528, 1.26448, 1.12392, 0.519648]),
-    ],
-)
-def test_puma_inverse_dynamics_with_friction_and_rotors(v: float, a: float, expected: list[float]) -> None:
-    model = replace(puma(), friction=FRICTION)
-    np.testing.assert_allclose(page(rnea, model, PUMA_QN, v * ONES, a * ONES), expected, atol=6e-5)
+M_PUMA = [
+    [3.6594, -0.4044, 0.1006, -0.0025, 0.0000, -0.0000],
+    [-0.4044, 4.4137, 0.3509, 0.0000, 0.0024, 0.0000],
+    [0.1006, 0.3509, 0.9378, 0.0000, 0.0015, 0.0000],
+    [-0.0025, 0.0000, 0.0000, 0.1925, 0.0000, 0.0000],
+    [0.0000, 0.0024, 0.0015, 0.0000, 0.1713, 0.0000],
+    [-0.0000, 0.0000, 0.0000, 0.0000, 0.0000, 0.1941],
+]
+V_PUMA, TAU_PUMA = np.array([0.1, 0.2, 0.8, 0.2, 0.5, 1.0]), np.array([1.0, 3.2, 1.8, 0.1, 0.7, 4.6])
+PUBLISHED_OF_PUMA = {  # what the Robotics Toolbox holds itself to: five digits, with friction and rotor inertia
+    "gravity load": (rnea, puma, (ZERO, ZERO), [0, 31.6399, 6.0351, 0, 0.0283, 0]),
+    "from rest": (rnea, rubbing, (ZERO, ONES), [3.35311, 36.0025, 7.42596, 0.190043, 0.203441, 0.194133]),
+    "on the move": (rnea, rubbing, (ONES, ONES), [32.4952, 60.867, 17.7436, 1.45452, 1.29911, 0.713781]),
+    "at constant speed": (rnea, rubbing, (ONES, ZERO), [29.1421, 56.5044, 16.3528, 1.26448, 1.12392, 0.519648]),
+    "inertia": (crba, puma, (), M_PUMA),
+    "acceleration": (aba, rubbing, (V_PUMA, TAU_PUMA), [-7.4102, -9.8432, -10.9694, -4.4314, -0.9881, 21.0228]),
+}
 
 
-def test_puma_inertia_matrix() -> None:
-    expected = [
-        [3.6594, -0.4044, 0.1006, -0.0025, 0.0000, -0.0000],
-        [-0.4044, 4.4137, 0.3509, 0.0000, 0.0024, 0.0000],
-        [0.1006, 0.3509, 0.9378, 0.0000, 0.0015, 0.0000],
-        [-0.0025, 0.0000, 0.0000, 0.1925, 0.0000, 0.0000],
-        [0.0000, 0.0024, 0.0015, 0.0000, 0.1713, 0.0000],
-        [-0.0000, 0.0000, 0.0000, 0.0000, 0.0000, 0.1941],
-    ]
-    np.testing.assert_allclose(page(crba, puma(), PUMA_QN), expected, atol=5.1e-5)
-
-
-def test_puma_forward_dynamics_with_friction() -> None:
-    v, tau = np.array([0.1, 0.2, 0.8, 0.2, 0.5, 1.0]), np.array([1.0, 3.2, 1.8, 0.1, 0.7, 4.6])
-    expected = [-7.4102, -9.8432, -10.9694, -4.4314, -0.9881, 21.0228]
-    model = replace(puma(), friction=FRICTION)
-    np.testing.assert_allclose(page(aba, model, PUMA_QN, v, tau), expected, atol=5.1e-5)
+@pytest.mark.parametrize("what", PUBLISHED_OF_PUMA)
+def test_puma_is_the_published_one(what: str) -> None:
+    function, model, rates, expected = PUBLISHED_OF_PUMA[what]
+    np.testing.assert_allclose(page(function, model(), PUMA_QN, *rates), expected, atol=6e-5)
 
 
 def test_puma_tells_of_its_first_link() -> None:

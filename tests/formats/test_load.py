@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import pathlib
 import subprocess
 import sys
@@ -169,22 +168,3 @@ def test_a_format_is_a_reader_in_the_table(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setitem(READERS, "toy", read)
     robot = kt.load(text, floating_base=True, gravity=(0.0, 0.0, -1.62))
     assert (robot.name, robot.nv) == ("rock", 6)
-
-
-def test_the_loaders_show_their_arguments_and_documentation() -> None:
-    for name, module in (("load", "loading"), ("from_dh", "chains"), ("from_screws", "chains")):
-        function = getattr(kt, name)
-        assert (function.__name__, function.__module__) == (name, f"kinetree.{module}")
-        assert inspect.signature(function).parameters["gravity"].default == (0.0, 0.0, -9.81)
-        assert inspect.signature(function).return_annotation == "Robot"
-        assert "Parameters\n" in function.__doc__
-    assert next(iter(inspect.signature(kt.load).parameters)) == "source"
-
-
-def test_a_wrong_argument_is_told_by_the_function_that_was_called() -> None:
-    with pytest.raises(TypeError, match=r"^load has no argument 'floating_bas', did you mean 'floating_base'"):
-        kt.load("panda", floating_bas=True)  # type: ignore[call-arg]
-    with pytest.raises(
-        TypeError, match=r"^from_dh\(\) missing 1 required positional argument: 'links'; its arguments are links"
-    ):
-        kt.from_dh()  # type: ignore[call-arg]

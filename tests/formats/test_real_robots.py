@@ -11,7 +11,7 @@ import pinocchio as pin
 import pytest
 
 from kinetree.errors import FormatError
-from kinetree.formats import NonPhysicalInertiaWarning, load_model, read_urdf
+from kinetree.formats import NonPhysicalInertiaWarning, load_model, read_graph
 from kinetree.joints import Continuous, FreeFlyer, Prismatic, Revolute
 from kinetree.model import WORLD
 from robots import erd_urdf, erd_urdfs
@@ -102,7 +102,7 @@ def joint_axis(oracle, k):
 def test_warnings_name_the_links_that_have_no_body(path):
     """Those on moving bodies; where a body has several links, a point mass or a rod may be one of them."""
     model, _, caught = loaded(path, False)
-    links, odd, impossible = read_urdf(path.read_bytes()).links, set(), set()
+    links, odd, impossible = read_graph(path, "follow", False, None)[0].links, set(), set()
     for link in links:
         if link.inertial is not None:
             m, (xx, xy, xz, yy, yz, zz) = link.inertial.mass, link.inertial.moments

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from operator import attrgetter
 
@@ -10,7 +9,7 @@ import pytest
 
 from kinetree import Inertia, JointLimits
 from kinetree.errors import FormatError, KinetreeError
-from kinetree.formats import FormatWarning, NonPhysicalInertiaWarning, load_model, read_urdf
+from kinetree.formats import FormatWarning, NonPhysicalInertiaWarning, load_model, read_graph
 from kinetree.joints import FreeFlyer, Mimic, Planar, Prismatic, Revolute
 
 INERTIAL = "<inertial><mass value='2'/><inertia ixx='3' ixy='0' ixz='0' iyy='4' iyz='0' izz='5'/></inertial>"
@@ -65,16 +64,6 @@ def test_what_a_file_says_of_a_body(text, what, value):
     assert type(found) is type(value)
 
 
-@pytest.mark.parametrize("limit", ["", "<limit effort='3' velocity='4'/>"])
-@pytest.mark.parametrize("kind", ["revolute", "prismatic"])
-def test_missing_limits_are_told_and_taken_as_none(kind, limit):
-    with pytest.warns(FormatWarning, match=r"no position limits are given for j; taken as unlimited") as caught:
-        limits = only_body(arm(limit, kind)).limits
-    assert (limits.lower, limits.upper) == (-math.inf, math.inf)
-    assert len(caught) == 1
-    assert caught[0].filename == __file__
-
-
 @pytest.mark.parametrize(("lower", "upper", "degrees"), [(-90, 90, True), (0, 6, False), (-12.57, 12.57, False)])
 def test_limits_that_look_like_degrees_are_told(lower, upper, degrees):
     with warnings.catch_warnings(record=True) as caught:
@@ -101,7 +90,7 @@ FIXED = "<link name='b'/><joint name='k' type='fixed'><parent link='base'/><chil
 
 
 def test_mimic_joints_follow_or_move_by_themselves():
-    mimic = read_urdf(MIMIC).joints[1].mimic
+    mimic = read_graph(MIMIC, "follow", False, None)[0].joints[1].mimic
     assert (mimic.joint, mimic.multiplier, mimic.offset) == ("j", -2.0, 0.5)
     model = load_model(MIMIC)
     assert (model.joint_names, model.nb, model.nq, model.nv) == (("j",), 2, 1, 1)
@@ -132,7 +121,7 @@ def test_mimic_joints_that_can_follow_nothing(old, new, message):
 
 
 def test_mimic_defaults_and_fixed_joints_that_mimic():
-    plain = read_urdf(MIMIC.replace(" multiplier='-2' offset='0.5'", "")).joints[1].mimic
+    plain = read_graph(MIMIC.replace(" multiplier='-2' offset='0.5'", ""), "follow", False, None)[0].joints[1].mimic
     assert (plain.multiplier, plain.offset) == (1.0, 0.0)
     fixed = MIMIC.replace("'prismatic'", "'fixed'")
     with pytest.warns(FormatWarning, match=r"^<string>: fixed joints do not move, .* <mimic> of these is dropped: k$"):

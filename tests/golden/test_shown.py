@@ -35,7 +35,7 @@ from kinetree.cli import main
 from kinetree.cli.arguments import COMMANDS
 from kinetree.cli.program import make_parser
 from kinetree.constraints.pages import MECHANISM_ALGORITHMS
-from kinetree.formats import read_urdf
+from kinetree.formats import read_graph
 from kinetree.identification import Generalised, Samples, cross_validate, prepare
 from kinetree.joints import Continuous, FreeFlyer, Planar, Prismatic, Revolute, Spherical
 from kinetree.tables import number
@@ -354,7 +354,7 @@ def calls(folder: Path) -> Iterator[str]:
 @case
 def files(folder: Path) -> Iterator[str]:
     """Yield what files say, and what they say with one thing after the other that is odd."""
-    yield re.sub(r"[(),=]", " ", repr(read_urdf(URDF)))
+    yield re.sub(r"[(),=]", " ", repr(read_graph(URDF, "follow", False, None)[0]))
     for kind, text in (("URDF", URDF), ("SDF", SDF.read_text())):
         yield f"{kind}: {(usual := outcome(kt.load, {'source': text}))}"
         lenient = partial(kt.load, lenient=True)

@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from helpers.verify import InvalidProgramError as InvalidProgramError
+from helpers.verify import verify as verify
 from kinetree.algorithms import ALGORITHMS as ALGORITHMS
 from kinetree.algorithms import Algorithm
 from kinetree.algorithms import shape_of as shape_of
@@ -23,8 +25,6 @@ from kinetree.functions.of_robot import robot_spec
 from kinetree.graph import Program
 from kinetree.graph.array_operations import ArrayOperation
 from kinetree.graph.graph import digest as digest
-from kinetree.graph.verify import InvalidProgramError as InvalidProgramError
-from kinetree.graph.verify import verify as verify
 from kinetree.model import Model
 from kinetree.passes import PASSES
 from kinetree.passes import optimize as optimize

@@ -48,6 +48,14 @@ def toy(
     return builder.build(**options)
 
 
+def chain(joints: Sequence[Joint], inertias: Sequence[Inertia], placements: Sequence[Any], **options: Any) -> Model:
+    """Return bodies in a row, link0 (the base) to linkn, by the joints j1 to jn at these placements."""
+    names = (f"j{k} link{k - 1} link{k}" for k in range(1, len(joints) + 1))
+    links = {"link0": None} | {f"link{k}": inertia for k, inertia in enumerate(inertias, start=1)}
+    each = zip(names, joints, ({"placement": P} for P in placements), strict=True)
+    return toy(*each, links=links, **{"name": "chain"} | options)
+
+
 def random_placement(rng: np.random.Generator) -> Array:
     """Return a random pose, (4, 4)."""
     placement = np.eye(4)

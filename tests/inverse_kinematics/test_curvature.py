@@ -10,7 +10,8 @@ from scipy.spatial.transform import Rotation
 
 import kinetree as kt
 from helpers.exact_trees import exact_tree, one_of_each
-from helpers.trees import columns, moved, random_states, stacked
+from helpers.mechanisms import at
+from helpers.trees import columns, moved, random_states, stacked, toy
 from kinetree.algorithms.inverse_kinematics.goals import PARTS, Goal
 from kinetree.algorithms.inverse_kinematics.problem import Problem
 from kinetree.inverse_kinematics.compiled import STEP_DEFAULTS
@@ -140,23 +141,11 @@ def test_the_bound_holds_for_joints_of_all_kinds(kind: str, weighted: bool) -> N
 
 def planar(n: int, *, together: bool = False) -> kt.Robot:
     """Return an arm of n links in a plane, a metre long in all; its joints may all follow the first."""
-    builder, along = kt.ModelBuilder("planar"), np.eye(4)
-    builder.add_link("link0")
-    for k in range(n):
-        along[0, 3] = 1.0 / n if k else 0.0
-        builder.add_link(f"link{k + 1}", kt.Inertia(1.0, [0.5 / n, 0, 0], np.eye(3)))
-        builder.add_joint(
-            f"joint{k}",
-            parent=f"link{k}",
-            child=f"link{k + 1}",
-            joint=Revolute((0, 0, 1)),
-            placement=along.tolist(),
-            limits=kt.JointLimits(lower=-3.0, upper=3.0, velocity=2.0),
-            mimic=("joint0", 1.0, 0.0) if together and k else None,
-        )
-    along[0, 3] = 1.0 / n
-    builder.add_frame("tip", link=f"link{n}", placement=along)
-    return kt.Robot(builder.build())
+    own: dict[str, object] = {"limits": kt.JointLimits(lower=-3.0, upper=3.0, velocity=2.0)}
+    joints = [("joint0 link0 link1", Revolute((0, 0, 1)), own)]
+    own = own | {"placement": at(1.0 / n)} | ({"mimic": ("joint0", 1.0, 0.0)} if together else {})
+    joints += [(f"joint{k} link{k} link{k + 1}", Revolute((0, 0, 1)), own) for k in range(1, n)]
+    return kt.Robot(toy(*joints, frames=[(f"tip link{n}", at(1.0 / n))]))
 
 
 @pytest.mark.parametrize(

@@ -10,11 +10,12 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import kinetree as kt
-from helpers.trees import random_tree
+from helpers.mechanisms import at
+from helpers.trees import random_tree, toy
 from kinetree.graph.ops import interpret
 from kinetree.inverse_kinematics import FrameTarget, LookAt, Solution
 from kinetree.joints import FreeFlyer, Prismatic, Revolute, Spherical
-from kinetree.model import JointLimits, ModelBuilder
+from kinetree.model import JointLimits
 from kinetree.passes import optimize
 from kinetree.runtime import Function
 from kinetree.runtime.spec import Variant
@@ -165,18 +166,9 @@ def test_a_start_that_has_arrived_stays() -> None:
 
 def two_links(limits: tuple[float, float] = (-3.0, 3.0)) -> kt.Robot:
     """Return an arm of two links of one metre in the x, y plane."""
-    builder = ModelBuilder("two")
-    for name in ("base", "upper", "lower", "tip"):
-        builder.add_link(name, kt.Inertia.from_com(1.0, (0, 0, 0), np.eye(3).tolist()) if name != "tip" else None)
-    along = np.eye(4)
-    along[0, 3] = 1.0
-    bounds = JointLimits(*limits, velocity=2.0)
-    builder.add_joint("shoulder", parent="base", child="upper", joint=Revolute((0, 0, 1)), limits=bounds)
-    builder.add_joint(
-        "elbow", parent="upper", child="lower", joint=Revolute((0, 0, 1)), limits=bounds, placement=along.tolist()
-    )
-    builder.add_joint("end", parent="lower", child="tip", joint=kt.joints.Fixed(), placement=along.tolist())
-    return kt.Robot(builder.build())
+    own = {"limits": JointLimits(*limits, velocity=2.0)}
+    elbow = "elbow upper lower", Revolute((0, 0, 1)), own | {"placement": at(1.0)}
+    return kt.Robot(toy(("shoulder base upper", Revolute((0, 0, 1)), own), elbow, frames=[("tip lower", at(1.0))]))
 
 
 def test_what_is_out_of_reach_or_behind_a_limit() -> None:
@@ -289,15 +281,9 @@ def test_tolerances_are_of_their_own() -> None:
 
 def gripper() -> kt.Robot:
     """Return a slide along z with two fingers, of which the second follows the first: open by 2 q, 0 to 0.04."""
-    builder = ModelBuilder("gripper")
-    ball = kt.Inertia.from_com(0.1, (0, 0, 0), (1e-4 * np.eye(3)).tolist())
-    for name in ("base", "hand", "left", "right"):
-        builder.add_link(name, ball)
-    builder.add_joint("lift", parent="base", child="hand", joint=Prismatic((0, 0, 1)), limits=JointLimits(0.0, 1.0))
-    finger = JointLimits(0.0, 0.04)
-    builder.add_joint("left", parent="hand", child="left", joint=Prismatic((0, 1, 0)), limits=finger)
-    builder.add_joint("right", parent="hand", child="right", joint=Prismatic((0, -1, 0)), mimic=("left", 1.0, 0.0))
-    return kt.Robot(builder.build())
+    lift = "lift base hand", Prismatic((0, 0, 1)), {"limits": JointLimits(0.0, 1.0)}
+    left = "left hand left", Prismatic((0, 1, 0)), {"limits": JointLimits(0.0, 0.04)}
+    return kt.Robot(toy(lift, left, ("right hand right", Prismatic((0, -1, 0)), {"mimic": ("left", 1.0, 0.0)})))
 
 
 def test_a_mimic_gripper() -> None:
@@ -319,11 +305,7 @@ def test_a_mimic_gripper() -> None:
 
 @pytest.mark.parametrize("joint", [FreeFlyer(), Spherical()])
 def test_quaternions_stay_unit_and_turn_the_short_way(joint: FreeFlyer | Spherical) -> None:
-    builder = ModelBuilder("ball")
-    for name in ("base", "body"):
-        builder.add_link(name, kt.Inertia.from_com(1.0, (0, 0, 0), np.eye(3).tolist()))
-    builder.add_joint("joint", parent="base", child="body", joint=joint)
-    robot = kt.Robot(builder.build())
+    robot = kt.Robot(toy(("joint base body", joint)))
     R = Rotation.random(50, random_state=0)
     poses = np.tile(np.eye(4), (50, 1, 1))
     poses[:, :3, :3] = R.as_matrix()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import time
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -269,13 +268,6 @@ def test_once_for_each_choice_of_parameters(monkeypatch: pytest.MonkeyPatch) -> 
     for joint in (Mine(), Mine(), Mine(0.5), Mine(0.5), Mimic(Mine(0.7)), Revolute((0, 1, 0)), Mine(sympy.Symbol("a"))):
         kt.ModelBuilder().add_joint("slot", parent="base", child="pin", joint=joint)
     assert checked == [Mine(), Mine(0.5), Mine(0.7)]
-
-
-def test_it_takes_milliseconds() -> None:
-    start = time.process_time()
-    for _ in range(10):
-        check(Slot())
-    assert (time.process_time() - start) / 10 < 0.1  # 3 ms here; a page takes a hundred times as long to compile
 
 
 @pytest.fixture(scope="module")

@@ -17,38 +17,32 @@ from kinetree.tracing.expr import Expr
 from kinetree.tracing.tracer import Tracer
 
 
-def counts(function, n=6):
-    return contract(traced(function, n)).op_count()
+def twice(x):
+    p = x[0] * x[1]
+    return [p + x[2], p - x[3]]
 
 
-def test_one_fused_operation_a_product():
-    assert counts(lambda x: [x[0] * x[1] + x[2]]) == {"fma": 1}
-    assert counts(lambda x: [x[0] * x[1] - x[2]]) == {"fms": 1}
-    assert counts(lambda x: [x[2] - x[0] * x[1]]) == {"fnma": 1}
-    assert counts(lambda x: [x[0] * x[1] + x[2] * x[3]]) == {"mul": 1, "fma": 1}
-    assert counts(lambda x: [x[0] * x[1] - x[2] * x[3]]) == {"mul": 1, "fnma": 1}
+CHAINS = {
+    "a sum": (lambda x: [x[0] * x[1] + x[2]], {"fma": 1}),
+    "a difference": (lambda x: [x[0] * x[1] - x[2]], {"fms": 1}),
+    "from a number": (lambda x: [x[2] - x[0] * x[1]], {"fnma": 1}),
+    "two products": (lambda x: [x[0] * x[1] + x[2] * x[3]], {"mul": 1, "fma": 1}),
+    "their difference": (lambda x: [x[0] * x[1] - x[2] * x[3]], {"mul": 1, "fnma": 1}),
+    "nested": (
+        lambda x: [(x[0] * x[1] + x[2] * x[3]) + (x[4] * x[5] - x[0] * x[5])],
+        {"mul": 1, "fma": 2, "fnma": 1},
+    ),
+    "nested differences": (lambda x: [(x[0] - x[1] * x[2]) - (x[3] - x[4] * x[5])], {"fnma": 1, "sub": 1, "fma": 1}),
+    "negated once": (lambda x: [-(x[0] * x[1] + x[2] * x[3])], {"mul": 1, "fma": 1, "neg": 1}),
+    "negative terms": (lambda x: [-x[0] - x[1] + x[2]], {"add": 1, "sub": 1}),
+    "a product used twice": (twice, {"mul": 1, "add": 1, "sub": 1}),
+}
 
 
-def test_nested_sums_are_one_chain():
-    assert counts(lambda x: [(x[0] * x[1] + x[2] * x[3]) + (x[4] * x[5] - x[0] * x[5])]) == {
-        "mul": 1,
-        "fma": 2,
-        "fnma": 1,
-    }
-    assert counts(lambda x: [(x[0] - x[1] * x[2]) - (x[3] - x[4] * x[5])]) == {"fnma": 1, "sub": 1, "fma": 1}
-
-
-def test_a_sum_of_negative_terms_is_negated_once():
-    assert counts(lambda x: [-(x[0] * x[1] + x[2] * x[3])]) == {"mul": 1, "fma": 1, "neg": 1}
-    assert counts(lambda x: [-x[0] - x[1] + x[2]]) == {"add": 1, "sub": 1}
-
-
-def test_a_product_used_twice_is_computed_once():
-    def function(x):
-        p = x[0] * x[1]
-        return [p + x[2], p - x[3]]
-
-    assert counts(function) == {"mul": 1, "add": 1, "sub": 1}
+@pytest.mark.parametrize("case", CHAINS)
+def test_sums_of_products_are_chains(case):
+    function, counts = CHAINS[case]
+    assert contract(traced(function, 6)).op_count() == counts
 
 
 def test_a_partial_sum_that_is_an_output_is_kept():

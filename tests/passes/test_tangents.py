@@ -9,11 +9,11 @@ import kinetree as kt
 from helpers.kernels import run_batch, run_single, same_bits
 from helpers.programs import COMPUTED, random_program
 from helpers.trees import columns, toy
+from helpers.verify import verify
 from kinetree.algorithms import ALGORITHMS, aba, rnea
 from kinetree.functions.of_robot import robot_spec
 from kinetree.functions.rates import rates
 from kinetree.graph.ops import OPS, interpret
-from kinetree.graph.verify import verify
 from kinetree.passes import optimize
 from kinetree.passes.tangents import tangent
 from kinetree.runtime.spec import Variant

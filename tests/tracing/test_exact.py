@@ -10,10 +10,10 @@ import pytest
 import kinetree as kt
 from helpers.kernels import assert_same_bits, run_batch, same_bits
 from helpers.programs import traced
+from helpers.verify import verify
 from kinetree.graph import Graph
 from kinetree.graph.graph import EXACT
 from kinetree.graph.ops import interpret
-from kinetree.graph.verify import verify
 from kinetree.passes import PASSES, optimize
 from kinetree.tracing.expr import ExactExpr, recast
 

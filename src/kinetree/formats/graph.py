@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Protocol
+from types import MappingProxyType
+from typing import NamedTuple
 
 from kinetree.errors import FormatError, KinetreeError, ModelError, listed, shortened, unknown_name, warn_user
 from kinetree.formats.xml import IDENTITY, Element, Rows, Triple
@@ -14,12 +14,11 @@ from kinetree.model import GRAVITY, NO_LIMITS, JointLimits, JointSpring, Model, 
 from kinetree.model.body import NO_SPRING, WORLD
 from kinetree.model.checks import Pose as Placement
 from kinetree.model.checks import TooLargeError, check_inertias, inertia_defect, is_body
-from kinetree.model.tree import Edge, cycles, root_link
+from kinetree.model.tree import cycles, root_link
 from kinetree.spatial import GeneralRotation, Inertia, Mat3, Sym3, Transform
 
 
-@dataclass(frozen=True)
-class Pose:
+class Pose(NamedTuple):
     """Where a frame stands in another: rotation matrix (its columns are the axes) and origin (m)."""
 
     rotation: Rows = IDENTITY
@@ -31,8 +30,7 @@ class Pose:
         return Transform.placed(self.rotation, self.translation)
 
 
-@dataclass(frozen=True)
-class Inertial:
+class Inertial(NamedTuple):
     """Mass (kg), the pose of the inertial frame in the link, and (ixx, ixy, ixz, iyy, iyz, izz) in it (kg·m²)."""
 
     mass: float
@@ -47,8 +45,7 @@ class Inertial:
         return to_inertial_axes.sym_to_a(Sym3(ixx, ixy, iyy, ixz, iyz, izz))
 
 
-@dataclass(frozen=True)
-class GraphLink:
+class GraphLink(NamedTuple):
     """A link; `inertial` is None where it has no mass."""
 
     name: str
@@ -56,8 +53,7 @@ class GraphLink:
     inertial: Inertial | None
 
 
-@dataclass(frozen=True)
-class Mimic:
+class Mimic(NamedTuple):
     """The joint moves as another one does: ``q = multiplier · q_other + offset``."""
 
     joint: str
@@ -65,8 +61,7 @@ class Mimic:
     offset: float
 
 
-@dataclass(frozen=True)
-class GraphJoint:
+class GraphJoint(NamedTuple):
     """A joint between two links; its frame stands at these poses in both while it is at its zero.
 
     `type` is its name in the file, `actuated` whether the file says that a motor drives it, `closes` whether it says
@@ -101,13 +96,12 @@ class GraphJoint:
         except ModelError as error:
             raise self.element.error(f"{error}: name another joint of the loop to be cut") from None
         at_child = self.in_child or Transform.identity()
-        return replace(
-            self, parent=self.child, child=self.parent, joint=turned, in_parent=at_child, in_child=self.in_parent
+        return self._replace(
+            parent=self.child, child=self.parent, joint=turned, in_parent=at_child, in_child=self.in_parent
         )
 
 
-@dataclass(frozen=True)
-class GraphFrame:
+class GraphFrame(NamedTuple):
     """A named frame fixed to a link, at this pose in it."""
 
     name: str
@@ -115,8 +109,7 @@ class GraphFrame:
     X: Transform
 
 
-@dataclass(frozen=True)
-class KinematicGraph:
+class KinematicGraph(NamedTuple):
     """What a file describes, before it is cut into a tree: links, joints and frames in file order.
 
     `floating` is whether the file has the robot move freely, None where its format does not say; `poses` are the
@@ -129,29 +122,32 @@ class KinematicGraph:
     joints: tuple[GraphJoint, ...]
     frames: tuple[GraphFrame, ...] = ()
     floating: bool | None = None
-    poses: Mapping[str, Transform] = field(default_factory=dict)
+    poses: Mapping[str, Transform] = MappingProxyType({})
 
     def with_mimic(self, mimic: str) -> KinematicGraph:
         """Return the graph whose joints "follow" those that they mimic, or are "independent"."""
         if mimic not in ("follow", "independent"):
             raise KinetreeError(f"mimic={mimic!r}: give 'follow' or 'independent'")
         joints = self.joints
-        return self if mimic == "follow" else replace(self, joints=tuple(replace(j, mimic=None) for j in joints))
+        return self if mimic == "follow" else self._replace(joints=tuple(j._replace(mimic=None) for j in joints))
+
+    def without_loops(self) -> KinematicGraph:
+        """Return the graph without the joints of which the file says that they close a loop: each is a fault."""
+        for joint in self.joints:
+            if joint.closes:
+                joint.element.fault("closes a loop: kinetree.load_mechanism reads closed loops", "the loop stays open")
+        return self._replace(joints=tuple(joint for joint in self.joints if not joint.closes))
 
 
-class _Joint(Edge, Protocol):
-    @property
-    def element(self) -> Element: ...
-
-
-def tree_root(robot: Element, links: Iterable[GraphLink], joints: Iterable[_Joint]) -> str:
+def _root(graph: KinematicGraph) -> str:
     """Return the root link's name; raise a `FormatError` where links and joints are not one tree."""
 
-    def error(message: str, joint: _Joint | None = None, role: str = "") -> FormatError:
-        element = robot if joint is None else (role and joint.element.only(role)) or joint.element
+    def error(message: str, joint: GraphJoint | None = None, role: str = "") -> FormatError:
+        element = graph.element if joint is None else (role and joint.element.only(role)) or joint.element
         return element.error(message)
 
-    return root_link({link.name: link for link in links}, joints, error, lambda item: f" (line {item.element.line})")
+    links = {link.name: link for link in graph.links}
+    return root_link(links, graph.joints, error, lambda item: f" (line {item.element.line})")
 
 
 def model_of(
@@ -166,7 +162,7 @@ def model_of(
     A fixed joint mimics none, with a warning that names it. Inertias that no body can have are used as given, with one
     warning. `kinetree.load` documents the options.
     """
-    root = tree_root(graph.element, graph.links, graph.joints)
+    root = _root(graph)
     floats = graph.floating is True if floating_base is None else floating_base
     followers = [joint for joint in graph.joints if joint.mimic is not None]
     leaders = _leaders(graph, [joint for joint in followers if not joint.joint.rigid])

@@ -8,12 +8,11 @@ from __future__ import annotations
 import importlib
 import os
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 
 from kinetree.embedded import EMBEDDED, embedded_text
 from kinetree.errors import FormatError, KinetreeError, shortened
 from kinetree.formats.graph import GraphJoint, KinematicGraph, model_of
-from kinetree.formats.urdf.model import graph_from_element as graph_from_urdf
+from kinetree.formats.urdf.document import graph_from_element as graph_from_urdf
 from kinetree.formats.xml import MAX_BYTES, Element, check_size, parse_xml
 from kinetree.joints import Joint
 from kinetree.lazy import lazy_method
@@ -90,11 +89,7 @@ def load_model(
     6
     """
     graph, floats = read_graph(source, mimic, lenient, floating_base)
-    for joint in graph.joints:
-        if joint.closes:
-            joint.element.fault("closes a loop: kinetree.load_mechanism reads closed loops", "the loop stays open")
-    tree = replace(graph, joints=tuple(joint for joint in graph.joints if not joint.closes))
-    return model_of(tree, floating_base=floats, base_pose=base_pose, gravity=gravity)
+    return model_of(graph.without_loops(), floating_base=floats, base_pose=base_pose, gravity=gravity)
 
 
 def load_cut_model(

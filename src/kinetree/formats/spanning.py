@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from typing import Final
 
 from kinetree.errors import ArgumentError, FormatError, listed, shortened, unknown_name
@@ -51,7 +50,7 @@ def cut_into_tree(
         raise graph.element.error(f"there are {len(cuts)} closed loops, {MOST_LOOPS} are read: is this a robot?")
     if not cuts:
         raise graph.element.error("there is no closed loop in this file: kinetree.load reads it")
-    return replace(graph, joints=tuple(tree), frames=(*graph.frames, *_cut_frames(cuts))), cuts
+    return graph._replace(joints=tuple(tree), frames=(*graph.frames, *_cut_frames(cuts))), cuts
 
 
 def frame_names(joint: GraphJoint) -> tuple[str, str]:

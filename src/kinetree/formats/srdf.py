@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from kinetree.errors import KinetreeError, listed, shortened, warn_user
 from kinetree.formats.load import RobotNotFoundError, Source, read_file
@@ -19,40 +18,28 @@ from kinetree.model import Body, Model
 from kinetree.model.builder import ROOT_JOINT
 
 
-@dataclass(frozen=True)
-class JointValue:
-    """What a group state says of a joint: its coordinates, and where that is written."""
+def read_srdf(source: Source) -> tuple[Element, dict[str, dict[str, Element]]]:
+    """Return the root of a file, its path, text or bytes, and the joints of its group states by name.
 
-    values: tuple[float, ...]
-    element: Element
-
-
-@dataclass(frozen=True)
-class Srdf:
-    """A file: the joints of its group states by name, and its virtual joints, which carry the root link."""
-
-    source: str
-    states: dict[str, dict[str, JointValue]]
-    virtual_joints: tuple[str, ...]
-
-
-def read_srdf(source: Source) -> Srdf:
-    """Read an SRDF file by its path, as text or as bytes; states of one name, of several groups, are parts of one."""
+    States of one name, of several groups, are parts of one.
+    """
     robot = parse_xml(*_document(source))
     refuse_xacro(robot)
     leave_namespace(robot)
     if robot.tag != "robot":
         raise robot.error("an SRDF file has the root element <robot>")
-    states: dict[str, dict[str, JointValue]] = {}
+    states: dict[str, dict[str, Element]] = {}
     for element in robot.all("group_state"):
         of_state = states.setdefault(required(element, "name"), {})
         for joint in element.all("joint"):
-            words = required(joint, "value").split()
-            value = JointValue(vector(joint, "value", len(words)), joint)
-            first = of_state.setdefault(required(joint, "name"), value)
-            if first.values != value.values:
-                raise joint.error(f"this state gives the joint another value on line {first.element.line}")
-    return Srdf(robot.source, states, tuple(required(joint, "name") for joint in robot.all("virtual_joint")))
+            values, first = _values(joint), of_state.setdefault(required(joint, "name"), joint)
+            if _values(first) != values:
+                raise joint.error(f"this state gives the joint another value on line {first.line}")
+    return robot, states
+
+
+def _values(joint: Element) -> tuple[float, ...]:
+    return vector(joint, "value", len(required(joint, "value").split()))
 
 
 def configurations_of(model: Model, source: Source) -> dict[str, list[float]]:
@@ -62,20 +49,20 @@ def configurations_of(model: Model, source: Source) -> dict[str, list[float]]:
     has not are left out with one warning; so is a state without any other. The root joint of a floating base, also by
     the name of a virtual joint, is a position and a quaternion (x, y, z, w).
     """
-    srdf = read_srdf(source)
+    robot, states = read_srdf(source)
     bodies = {body.joint_name: body for body in model.bodies}
     leading = {body.joint_name for body in model.leading}
-    base = {ROOT_JOINT, *srdf.virtual_joints}
+    base = {ROOT_JOINT, *(required(joint, "name") for joint in robot.all("virtual_joint"))}
     found, missing, contrary = {}, set[str](), set[str]()
-    for name, joints in srdf.states.items():
+    for name, joints in states.items():
         q, given = [x for body in model.leading for x in body.joint.neutral()], set[int]()
-        for joint, value in sorted(joints.items(), key=lambda item: item[0] not in leading):  # followers come last
+        for joint, element in sorted(joints.items(), key=lambda item: item[0] not in leading):  # followers come last
             at = ROOT_JOINT if joint in base and joint not in bodies else joint
             if at not in bodies:
                 missing.update({joint} - base)
                 continue
             body = bodies[at]
-            own = _coordinates(body, value)
+            own = _coordinates(body, element)
             if body.joint.follows is not None:
                 (k,), (x,), (factor, offset) = body.q_index, own, body.joint.follows
                 if k not in given and factor:
@@ -90,16 +77,16 @@ def configurations_of(model: Model, source: Source) -> dict[str, list[float]]:
             found[name] = q
     if missing:
         names = listed([shortened(name) for name in sorted(missing)])
-        warn_user(f"{srdf.source}: the robot has no moving joints of these names; its states leave them out: {names}")
+        warn_user(f"{robot.source}: the robot has no moving joints of these names; its states leave them out: {names}")
     if contrary:
         names = listed([shortened(name) for name in sorted(contrary)])
-        warn_user(f"{srdf.source}: these joints follow others, whose values in its states put them elsewhere: {names}")
+        warn_user(f"{robot.source}: these joints follow others, whose values in its states put them elsewhere: {names}")
     return found
 
 
-def _coordinates(body: Body, value: JointValue) -> Sequence[float]:
+def _coordinates(body: Body, element: Element) -> Sequence[float]:
     """Return a joint's coordinates with unit quaternions."""
-    joint, values, element = body.joint, list(value.values), value.element
+    joint, values = body.joint, _values(element)
     if len(values) != joint.nq:
         raise element.error(f"{len(values)} numbers are given; joint {body.joint_name!r} has {joint.nq} coordinates")
     if joint.nq == joint.nv:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from kinetree.errors import shortened, unknown_name, warn_user
 from kinetree.formats.graph import GraphJoint, Mimic
@@ -12,8 +12,7 @@ from kinetree.formats.sdf.frames import MODEL
 from kinetree.formats.sdf.values import amount, as_text, checked, is_true, not_negative, part, three
 from kinetree.formats.xml import Element, Triple, required, triple
 from kinetree.joints import Continuous, Fixed, Helical, Joint, Prismatic, Revolute, Spherical, Universal
-from kinetree.model import NO_LIMITS, JointLimits, JointSpring
-from kinetree.model.body import NO_SPRING
+from kinetree.model import JointLimits, JointSpring
 from kinetree.spatial import Transform
 
 ENDLESS: Final = 1e16
@@ -39,46 +38,37 @@ NOT_READ: Final = {"gearbox": "couple its two joints by a kinetree.Gear instead"
 """Types that are known and not read, and what to do."""
 
 
-class Motion(NamedTuple):
-    """What an element says of how its joint moves."""
-
-    type: str
-    joint: Joint
-    limits: JointLimits
-    damping: float
-    friction: float
-    spring: JointSpring
-    mimic: Mimic | None
-
-
-def motion(element: Element, turn: Turn) -> Motion:
-    """Read how a joint moves."""
+def joint_of(
+    element: Element, name: str, ends: tuple[str, str], places: tuple[Transform, Transform | None], turn: Turn
+) -> GraphJoint:
+    """Read how a joint of this name moves its child against its parent, in which it stands at these places."""
     kind = required(element, "type")
     if kind in NOT_READ:
         raise element.error(f"a joint of the type {kind!r} is not read: {NOT_READ[kind]}")
     if kind not in TYPES:
         raise element.error(f"joint type: {unknown_name('type', kind, TYPES)}")
-    tags = AXES.get(kind, ("axis",))
-    axes = [_axis(element, tag) for tag in tags]
+    axes = [_axis(element, tag) for tag in AXES.get(kind, ("axis",))]
     joint = TYPES[kind](element, [_direction(axis, turn) for axis in axes])
+    found = GraphJoint(name, element, kind, *ends, joint, *places)
     if kind == "fixed":
-        return Motion(kind, joint, NO_LIMITS, 0.0, 0.0, NO_SPRING, None)
+        return found
     resisted = axes or [axis for axis in [part(element, "axis")] if axis is not None]
     dynamics = [part(axis, "dynamics") for axis in resisted]
     damping, friction = (
         _same(element, tag, [not_negative(d, tag) for d in dynamics]) for tag in ("damping", "friction")
     )
+    found = found._replace(damping=damping, friction=friction)
     limits, spring = [_limits(axis) for axis in axes], [_spring(d) for d in dynamics]
     if joint.nv == 1:
         at = limits[0] if kind != "continuous" else JointLimits(velocity=limits[0].velocity, effort=limits[0].effort)
-        return Motion(kind, joint, at, damping, friction, spring[0], _mimic(axes[0]))
+        return found._replace(limits=at, spring=spring[0], mimic=_mimic(axes[0]))
     if any(s.stiffness for s in spring):
         element.fault(f"only joints with one degree of freedom have springs, not a {kind} joint", "it has none")
     if any(math.isfinite(bound) for limit in limits for bound in (limit.lower, limit.upper)):
         warn_user(
             f"{element.source}: the limits of {shortened(required(element, 'name'))}, a {kind} joint, are not read"
         )
-    return Motion(kind, joint, NO_LIMITS, damping, friction, NO_SPRING, None)
+    return found
 
 
 def _axis(element: Element, tag: str) -> Element:

@@ -8,13 +8,12 @@ SDFormat gives it. A model floats, unless it is `<static>`, or a joint has the p
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import Final
 
 from kinetree.errors import listed, shortened, unknown_name, warn_user
 from kinetree.formats.graph import GraphFrame, GraphJoint, GraphLink, Inertial, KinematicGraph, Pose
 from kinetree.formats.sdf.frames import MODEL, WORLD, Frames, Placed
-from kinetree.formats.sdf.joints import ball_constraint, is_ball_constraint, motion
+from kinetree.formats.sdf.joints import ball_constraint, is_ball_constraint, joint_of
 from kinetree.formats.sdf.values import amount, checked, is_true, name_of, part, pose, text, three
 from kinetree.formats.xml import Element, Triple, magnitude, required
 from kinetree.joints import Fixed
@@ -206,23 +205,10 @@ class _Reader:
             x, y, z = X.E.to_a(Vec3(*direction))
             return float(x), float(y), float(z)
 
-        moves = motion(element, turn)
-        joint = GraphJoint(
-            name,
-            element,
-            moves.type,
-            parent,
-            child,
-            moves.joint,
-            frames.between(parent, frame),
-            None if frames.coincide(child, frame) else frames.between(child, frame),
-            moves.limits,
-            moves.damping,
-            moves.friction,
-            moves.spring,
-            moves.mimic and replace(moves.mimic, joint=scope + moves.mimic.joint),
-            actuated=0.0 < moves.limits.effort < float("inf"),
-        )
+        in_child = None if frames.coincide(child, frame) else frames.between(child, frame)
+        joint = joint_of(element, name, (parent, child), (frames.between(parent, frame), in_child), turn)
+        mimic = joint.mimic and joint.mimic._replace(joint=scope + joint.mimic.joint)
+        joint = joint._replace(mimic=mimic, actuated=0.0 < joint.limits.effort < float("inf"))
         return joint.turned_around() if child == WORLD else joint  # whatever is written, the world carries the robot
 
     def _end(self, element: Element, scope: str, tag: str) -> str:

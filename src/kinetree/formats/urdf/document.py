@@ -1,4 +1,4 @@
-"""URDF as it is written: links and joints with their numbers, checked one by one and as a tree.
+"""From a URDF document to a graph of links and joints.
 
 Follows http://wiki.ros.org/urdf/XML and what urdfdom does with it. Only what dynamics needs is read; shapes,
 meshes, materials, transmissions, sensors and everything unknown are passed over, whatever they contain. In an
@@ -9,18 +9,16 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Sequence
 from typing import Final
 
-from kinetree.errors import shortened, unknown_name
-from kinetree.formats.graph import GraphLink, Inertial, Mimic, Pose, tree_root
+from kinetree.errors import listed, shortened, unknown_name, warn_user
+from kinetree.formats.graph import GraphJoint, GraphLink, Inertial, KinematicGraph, Mimic, Pose
 from kinetree.formats.xml import (
     Element,
     Triple,
     magnitude,
     number,
-    parse_xml,
     quaternion_rotation,
     required,
     resistance,
@@ -30,7 +28,9 @@ from kinetree.formats.xml import (
 )
 from kinetree.joints import Continuous, Fixed, FreeFlyer, Joint, Planar, Prismatic, Revolute
 from kinetree.lazy import lazy_method
+from kinetree.model import NO_LIMITS, JointLimits
 
+loop_joints = lazy_method("kinetree.formats.urdf.loops", "loop_joints")
 get_close_matches = lazy_method("difflib", "get_close_matches")
 
 READ: Final = {
@@ -122,76 +122,12 @@ WITH_AXIS: Final = ("revolute", "continuous", "prismatic")
 VERSIONS: Final = ("1.0", "1.1", "1.2")
 
 
-@dataclass(frozen=True)
-class UrdfLimit:
-    """What `<limit>` says, None where nothing: one of lower and upper alone leaves the other at 0, as specified."""
-
-    lower: float | None = None
-    upper: float | None = None
-    velocity: float | None = None
-    effort: float | None = None
+WITHOUT_JOINTS: Final = {"link", "material", "ros2_control", "transmission", "joint"}
+"""The elements that add no joint but their own: the reader of all others is imported where there are any."""
 
 
-@dataclass(frozen=True)
-class UrdfJoint:
-    """A joint, as written."""
-
-    name: str
-    element: Element
-    type: str
-    parent: str
-    child: str
-    origin: Pose
-    axis: Triple
-    limit: UrdfLimit
-    damping: float
-    friction: float
-    mimic: Mimic | None
-
-
-@dataclass(frozen=True)
-class UrdfRobot:
-    """A whole file, `source`: links and joints, both in file order; no joint's child is the root of a tree."""
-
-    name: str
-    source: str
-    links: tuple[GraphLink, ...]
-    joints: tuple[UrdfJoint, ...]
-    root: str
-
-
-def read_urdf(text: str | bytes, source: str = "<string>", *, lenient: bool = False) -> UrdfRobot:
-    """Read a URDF document.
-
-    Parameters
-    ----------
-    text : str or bytes
-    source : str
-        File name for messages.
-    lenient : bool
-        Whether faults that leave no doubt about how to go on are warnings; see `kinetree.load`.
-
-    Raises
-    ------
-    FormatError
-        The message names file, line and element.
-
-    Examples
-    --------
-    >>> read_urdf("<robot name='rock'><link name='stone'/></robot>").root
-    'stone'
-    """
-    return urdf_from_element(parse_xml(text, source, lenient=lenient))
-
-
-def urdf_from_element(robot: Element) -> UrdfRobot:
-    """Read a URDF document from its root element; raises as `read_urdf` does."""
-    parts = parts_from_element(robot)
-    return replace(parts, root=tree_root(robot, parts.links, parts.joints))
-
-
-def parts_from_element(robot: Element) -> UrdfRobot:
-    """Read the links and joints of a URDF document, which need not be a tree; then it has no root."""
+def graph_from_element(robot: Element) -> KinematicGraph:
+    """Return the graph of a URDF document from its root element, with the joints that its extensions add."""
     refuse_xacro(robot)
     leave_namespace(robot)
     if robot.tag != "robot":
@@ -205,13 +141,28 @@ def parts_from_element(robot: Element) -> UrdfRobot:
     if not links:
         raise robot.error("there are no links: a robot has at least one <link name='…'>")
     _check_names("link", links)
-    joints = tuple(_joint(element) for element in robot.all("joint"))
+    driven, free = motors(robot), list[str]()
+    joints = tuple(_joint(element, driven, free) for element in robot.all("joint"))
     _check_names("joint", joints)
-    return UrdfRobot(robot.attributes.get("name", "robot"), robot.source, links, joints, "")
+    if free:
+        warn_user(f"{robot.source}: no position limits are given for {listed(free)}; taken as unlimited")
+    if any(child.tag not in WITHOUT_JOINTS for child in robot.children):
+        joints = (*joints, *loop_joints(robot, joints))
+    return KinematicGraph(robot.attributes.get("name", "robot"), robot, links, joints)
 
 
-def _check_names(kind: str, items: Sequence[GraphLink | UrdfJoint]) -> None:
-    seen: dict[str, GraphLink | UrdfJoint] = {}
+def motors(robot: Element) -> set[str] | None:
+    """Return the joints that transmissions or ros2_control drive; None where the file has neither."""
+    transmitted = [joint for block in robot.all("transmission") for joint in block.all("joint")]
+    controlled = [joint for block in robot.all("ros2_control") for joint in block.all("joint")]
+    if not transmitted and not controlled:
+        return None
+    driven = [*transmitted, *(joint for joint in controlled if joint.all("command_interface"))]
+    return {joint.attributes.get("name", "") for joint in driven}
+
+
+def _check_names(kind: str, items: Sequence[GraphLink | GraphJoint]) -> None:
+    seen: dict[str, GraphLink | GraphJoint] = {}
     for item in items:
         first = seen.setdefault(item.name, item)
         if first is not item:
@@ -255,24 +206,32 @@ def _inertial(element: Element) -> Inertial | None:
     return Inertial(mass, origin_of(element), (ixx, ixy, ixz, iyy, iyz, izz))
 
 
-def _joint(element: Element) -> UrdfJoint:
+def _joint(element: Element, driven: Collection[str] | None, free: list[str]) -> GraphJoint:
+    """Return a joint, with a motor if it is one of those driven; `free` gets its name where limits are not given."""
     name = required(checked(element), "name")
     kind = required(element, "type")
     if kind not in JOINTS:
         raise element.error(f"joint type: {unknown_name('type', kind, JOINTS)}")
     dynamics = None if kind == "fixed" else part(element, "dynamics")
-    return UrdfJoint(
-        name=name,
-        element=element,
-        type=kind,
-        parent=required(child(element, "parent"), "link"),
-        child=required(child(element, "child"), "link"),
-        origin=origin_of(element),
-        axis=axis_of(element) if kind in (*WITH_AXIS, "planar") else (1.0, 0.0, 0.0),
-        limit=_limit(element) if kind in WITH_AXIS else UrdfLimit(),
+    parent, other = (required(child(element, tag), "link") for tag in ("parent", "child"))
+    at = origin_of(element).transform
+    axis = axis_of(element) if kind in (*WITH_AXIS, "planar") else (1.0, 0.0, 0.0)
+    limits, given = _limits(element) if kind in WITH_AXIS else (NO_LIMITS, True)
+    if not given and kind != "continuous":
+        free.append(shortened(name))
+    return GraphJoint(
+        name,
+        element,
+        kind,
+        parent,
+        other,
+        JOINTS[kind](axis),
+        at,
+        limits=limits,
         damping=0.0 if dynamics is None else resistance(dynamics, "damping"),
         friction=0.0 if dynamics is None else resistance(dynamics, "friction"),
         mimic=_mimic(element),
+        actuated=0.0 < limits.effort < math.inf if driven is None else name in driven,
     )
 
 
@@ -313,24 +272,21 @@ def axis_of(element: Element) -> Triple:
     return x, y, z
 
 
-def _limit(element: Element) -> UrdfLimit:
+def _limits(element: Element) -> tuple[JointLimits, bool]:
+    """Return the limits of a joint, and whether those of its position are given: of one alone the other is 0."""
     limit = part(element, "limit")
     if limit is None:
-        return UrdfLimit()
-    velocity, effort = (_bound(limit, key) for key in ("velocity", "effort"))
+        return NO_LIMITS, False
+    velocity, effort = (_unbounded(magnitude(limit, key, math.inf, infinite=True)) for key in ("velocity", "effort"))
     if element.attributes["type"] == "continuous" or not {"lower", "upper"} & limit.attributes.keys():
-        return UrdfLimit(velocity=velocity, effort=effort)
+        return JointLimits(velocity=velocity, effort=effort), False
     lower, upper = (_unbounded(number(limit, key, 0.0, infinite=True)) for key in ("lower", "upper"))
     if lower > upper or lower == math.inf or upper == -math.inf:
         limit.fault(
             f"the lower limit {lower} and the upper limit {upper} leave no room between them", "neither is read"
         )
-        return UrdfLimit(velocity=velocity, effort=effort)
-    return UrdfLimit(lower, upper, velocity, effort)
-
-
-def _bound(limit: Element, attribute: str) -> float | None:
-    return _unbounded(magnitude(limit, attribute, infinite=True)) if attribute in limit.attributes else None
+        return JointLimits(velocity=velocity, effort=effort), False
+    return JointLimits(lower, upper, velocity, effort), True
 
 
 def finite(x: float) -> float:

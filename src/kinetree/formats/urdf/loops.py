@@ -14,7 +14,7 @@ from typing import Final
 from kinetree.errors import shortened, unknown_name
 from kinetree.formats.graph import GraphJoint, Pose
 from kinetree.formats.sdf.frames import MODEL, without_rounding
-from kinetree.formats.sdf.joints import ball_constraint, is_ball_constraint, motion
+from kinetree.formats.sdf.joints import ball_constraint, is_ball_constraint, joint_of
 from kinetree.formats.sdf.values import pose, text
 from kinetree.formats.urdf.document import JOINTS, axis_of, checked, child, origin_of, rpy_pose
 from kinetree.formats.xml import Element, Triple, required
@@ -105,8 +105,7 @@ def _of_gazebo(element: Element, poses: Mapping[str, Transform]) -> GraphJoint:
         x, y, z = without_rounding(base, X).E.to_a(Vec3(*direction))
         return float(x), float(y), float(z)
 
-    moves = motion(element, turn)
-    if moves.spring.stiffness or moves.mimic:
+    joint = joint_of(element, name, (parent, carried), (without_rounding(X, poses[parent]), in_child), turn)
+    if joint.spring.stiffness or joint.mimic:
         raise element.error("a joint that closes a loop has no coordinate, and so neither a spring nor a <mimic>")
-    in_parent = without_rounding(X, poses[parent])
-    return GraphJoint(name, element, moves.type, parent, carried, moves.joint, in_parent, in_child, closes=True)
+    return joint._replace(closes=True)

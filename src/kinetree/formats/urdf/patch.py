@@ -9,8 +9,8 @@ from typing import NamedTuple
 from xml.parsers import expat
 
 from kinetree.errors import FormatError, ModelError, listed
-from kinetree.formats.load import find_source, load_model
-from kinetree.formats.urdf.document import read_urdf
+from kinetree.formats.graph import GraphJoint, model_of
+from kinetree.formats.load import find_source, read_graph
 from kinetree.formats.urdf.write import (
     base_pose,
     dynamics_attributes,
@@ -60,7 +60,8 @@ def patch_urdf(model: Model, original: str | bytes) -> str:
         raise FormatError(f"{name} is not in UTF-8: save it so") from None
     with warnings.catch_warnings():  # whoever has loaded it has seen them
         warnings.simplefilter("ignore")
-        before = load_model(text, floating_base=model.has_floating_base, lenient=True)
+        graph = read_graph(text, "follow", True, None)[0].without_loops()
+        before = model_of(graph, floating_base=model.has_floating_base)
     if (before.body_names, before.joint_names) != (model.body_names, model.joint_names):
         odd = sorted({*before.body_names, *before.joint_names} ^ {*model.body_names, *model.joint_names})
         raise ModelError(f"{name} is another robot's file: {listed(odd) or 'the order of joints'} differ")
@@ -68,7 +69,7 @@ def patch_urdf(model: Model, original: str | bytes) -> str:
     if () not in spans:
         raise FormatError(f"{name} is not a URDF file: leave out original=, and a new document is written")
     changes = [*_inertias(before, model, spans), *_joints(data, before, model, spans), *_added(before, model, spans)]
-    changes += _held(text, before, model, spans)
+    changes += _held(graph.joints, before, model, spans)
     newline = b"\r\n" if b"\r\n" in data else b"\n"
     for start, stop, new in sorted(changes, reverse=True):
         data = data[:start] + new.replace(b"\n", newline) + data[stop:]
@@ -125,10 +126,10 @@ def _added(before: Model, model: Model, spans: Spans) -> Iterator[Change]:
         yield end.stop, end.stop, "".join(f"{line}\n" for line in lines).encode()
 
 
-def _held(text: str | bytes, before: Model, model: Model, spans: Spans) -> Iterator[Change]:
+def _held(joints: Sequence[GraphJoint], before: Model, model: Model, spans: Spans) -> Iterator[Change]:
     """Yield where the joints of a root link that is the world stand, if what it carries has been moved."""
     if is_world(model) and model.frame(model.root).X != before.frame(model.root).X:
-        for joint in read_urdf(text).joints:
+        for joint in joints:
             if joint.parent == model.root:
                 moves = joint.name in model.joint_names
                 X = model.bodies[model.body_of_joint(joint.name)].X_T if moves else model.frame(joint.child).X
