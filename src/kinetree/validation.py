@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from kinetree.errors import ArgumentError, KinetreeError
+from kinetree.errors import ArgumentError, KinetreeError, unknown_name
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -225,5 +225,24 @@ def as_lead(size: Size) -> tuple[int, ...]:
 
 
 def given_limits(limits: ArrayLike) -> Any:
-    """Return limits of effort or velocity, infinite where they are 0: files must have a number, and 0 is "not known"."""
+    """Return limits of effort or velocity, infinite where they are 0: files need a number, and 0 is "not known"."""
     return np.where(np.asarray(limits) > 0, limits, np.inf)[()]
+
+
+def of_joints(robot: Any, name: str, given: Any, *, others: float | None = None) -> Array:
+    """Return positive numbers (nv,): those given, or one for all; `others` are those that a mapping does not have."""
+    if others is not None and isinstance(given, Mapping):
+        numbers = np.full(robot.nv, others)
+        for joint, x in given.items():
+            if joint not in robot.v_names:
+                raise ArgumentError(unknown_name("joint", joint, robot.v_names))
+            numbers[robot.v_names.index(joint)] = real_array(f"{name} of {joint!r}", x, batch=False)
+    else:
+        numbers = real_array(name, given)
+        if numbers.shape not in ((), (robot.nv,)):
+            each = f"one for each of the {robot.nv} joints that move"
+            raise ArgumentError(f"{name} has shape {numbers.shape}: one number is needed, or {each}")
+        numbers = np.broadcast_to(numbers, robot.nv)
+    if not ((numbers > 0.0) & (numbers < np.inf if others is None else numbers == numbers)).all():
+        raise ArgumentError(f"{name} is {given!r}: it must be positive")
+    return numbers

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from kinetree.errors import ArgumentError, listed, unknown_name
-from kinetree.logs.samples import of_joints
 from kinetree.options import only, option, positive, read_box, read_numbers, value
-from kinetree.validation import Array, given_limits, real_array
+from kinetree.validation import Array, given_limits, of_joints, real_array
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -17,10 +17,9 @@ from kinetree.identification.equations import RegressionModel
 from kinetree.identification.parameters.base import BaseParameters, base_parameters
 from kinetree.identification.parameters.terms import JointTerms
 from kinetree.identification.triangle import on_one_thread
-from kinetree.logs.samples import of_joints
 from kinetree.motions.trajectory import Trajectory
 from kinetree.options import given, names_of, one_of
-from kinetree.validation import Array, Seed, as_generator, given_limits, positive, real_array
+from kinetree.validation import Array, Seed, as_generator, given_limits, of_joints, positive, real_array
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -25,8 +25,9 @@ from kinetree.identification.parameters.terms import JointTerms
 from kinetree.identification.samples import as_log, once_and_again
 from kinetree.identification.triangle import on_one_thread
 from kinetree.logs.findings import Findings
-from kinetree.logs.samples import Filter, of_joints
+from kinetree.logs.samples import Filter
 from kinetree.robot import Robot
+from kinetree.validation import of_joints
 
 if TYPE_CHECKING:
     from kinetree.robot.mechanism import Mechanism

@@ -21,13 +21,13 @@ from kinetree.identification.parameters.regressor import columns_of_body, movers
 from kinetree.identification.samples import as_log, motion_of, once_and_again, pieces
 from kinetree.identification.triangle import on_one_thread
 from kinetree.logs.findings import LogWarning
-from kinetree.logs.samples import Filter, Samples, of_joints
+from kinetree.logs.samples import Filter, Samples
 from kinetree.model import WORLD
 from kinetree.robot import Robot
 from kinetree.runtime.function import Function
 from kinetree.spatial import Inertia
 from kinetree.tables import Cells, number
-from kinetree.validation import Array, positive
+from kinetree.validation import Array, of_joints, positive
 
 if TYPE_CHECKING:
     from rich.console import JustifyMethod

@@ -11,10 +11,10 @@ import numpy as np
 from kinetree.errors import ArgumentError, warn_user
 from kinetree.logs.findings import MISSED, RECORDING_CHECKS, LogWarning, made
 from kinetree.logs.local_fit import DEGREE, chosen_cutoff, far_out, fit_weights, fitted, stretches
-from kinetree.logs.samples import Cutoff, Filter, Samples, measured, of_joints
+from kinetree.logs.samples import Cutoff, Filter, Samples, measured
 from kinetree.options import given
 from kinetree.signatures import friendly_call_errors
-from kinetree.validation import Array, real_array
+from kinetree.validation import Array, of_joints, real_array
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

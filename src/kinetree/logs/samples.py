@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from kinetree.errors import ArgumentError, unknown_name
 from kinetree.options import count, option, positive, positive_numbers, read_numbers, value
-from kinetree.validation import Array, real_array
+from kinetree.validation import Array
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
-
-    from kinetree.robot import Robot
 
 
 @dataclass(frozen=True, order=True)
@@ -82,25 +78,6 @@ class Samples(NamedTuple):
 def measured(tau: Array) -> Array:
     """Return forces with zeros where an entry of v has none that were measured."""
     return np.where(np.isnan(tau).all(axis=tuple(range(tau.ndim - 1))), 0.0, tau)
-
-
-def of_joints(robot: Robot, name: str, given: Any, *, others: float | None = None) -> Array:
-    """Return positive numbers (nv,): those given, or one for all; `others` are those that a mapping does not have."""
-    if others is not None and isinstance(given, Mapping):
-        numbers = np.full(robot.nv, others)
-        for joint, x in given.items():
-            if joint not in robot.v_names:
-                raise ArgumentError(unknown_name("joint", joint, robot.v_names))
-            numbers[robot.v_names.index(joint)] = real_array(f"{name} of {joint!r}", x, batch=False)
-    else:
-        numbers = real_array(name, given)
-        if numbers.shape not in ((), (robot.nv,)):
-            each = f"one for each of the {robot.nv} joints that move"
-            raise ArgumentError(f"{name} has shape {numbers.shape}: one number is needed, or {each}")
-        numbers = np.broadcast_to(numbers, robot.nv)
-    if not ((numbers > 0.0) & (numbers < np.inf if others is None else numbers == numbers)).all():
-        raise ArgumentError(f"{name} is {given!r}: it must be positive")
-    return numbers
 
 
 @value

@@ -35,7 +35,7 @@ from kinetree.tables import number as shown
 BLOCK = 1 << 17  # recorded samples that are in memory at once where files are read block by block
 
 USUAL = dict.fromkeys(("armature", "damping", "friction"))
-OF_ROBOT = "report known bounds motor_constants terms weights loss spread parameters".split()
+OF_ROBOT = ["report", "known", "bounds", "motor_constants", "terms", "weights", "loss", "spread", "parameters"]
 """Options that --payload has no use for."""
 
 
