@@ -104,6 +104,8 @@ ERRORS = {
         ("-o new.txt", 1, "end it in .urdf or .xml"),
         ("--report r.pdf", 1, "end it in .html"),
         ("--payload c --report r.html", 1, "--report is for the parameters of the robot"),
+        ("--payload c --terms none", 1, "--terms is for the parameters of the robot"),
+        ("--payload c --prior-spread 2", 1, "--prior-spread is for the parameters of the robot"),
         ("--payload c --known 'm of c=0'", 1, "--known is for the parameters of the robot"),
         ("--known 'damping of ankle=0'", 1, "no base parameter 'damping of ankle'"),
         ("--bounds d=0,1,0,1,0,1", 1, "no moving link 'd'"),

@@ -155,7 +155,7 @@ def test_what_the_data_lack_is_said(identify, real):
     ("wrong", "message"),
     [
         ({"tau": lambda x: x * [1.0, -1.0]}, "bad.npz: the forces of knee have the other sign"),
-        ({"q": lambda x: 57.3 * x}, "are far beyond the joints' limits: are they in degrees?"),
+        ({"q": lambda x: 57.3 * x}, "are far beyond the joints' limits: are they in degrees, or those of motors"),
         ({"t": lambda x: x - (x > 0.495)}, "bad.npz: time goes back from 0.49 s to -0.5 s at sample 50"),
     ],
 )

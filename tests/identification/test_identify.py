@@ -501,6 +501,8 @@ def test_what_is_refused(arm, motion):
                 (tuple(x[:3] for x in motion), "equations for"),
                 (3.0, "a log is"),
                 ([q, v, a, tau], "ndarray was given"),
+                ((q, v, tau), "a motion is four arrays, .* 3 were given"),
+                ("log.csv", "'log.csv' is a path: read it by .*read_log"),
                 (fit, "Fit was given"),
                 ([], "the log has no samples"),
                 (none, "the log has no samples"),

@@ -54,6 +54,13 @@ def write(path, header, *columns):
     return path
 
 
+def test_torques_of_motors_are_noted(robot, tmp_path):
+    path = write(tmp_path / "motors.csv", "t,q1,q2,motor_torque1,motor_torque2", T, *motion())
+    (note,) = read_log(path, robot).notes
+    assert note.startswith("motor_torque1, motor_torque2 are taken as forces at the joints; if they are the motors'")
+    assert read_log(path, robot, sensors=kt.Sensors(gear_ratios=2.0)).notes == ()
+
+
 def test_currents_of_motors_become_forces_of_joints(robot, tmp_path):
     q, tau = motion()
     currents = tau / (CONSTANTS * RATIOS)
@@ -73,7 +80,7 @@ def test_currents_of_motors_become_forces_of_joints(robot, tmp_path):
     bag = write_bag(tmp_path / "bag", {"/joint_states": joint_states(T, q, currents)})
     np.testing.assert_allclose(read_log(bag, robot, sensors=kt.Sensors(**choices)).tau, tau, atol=1e-13)
     for wrong, message in [
-        ({}, "there are currents and no joint forces: give torque_constants"),
+        ({}, r"there are currents and no joint forces: give Sensors\(torque_constants=…\), or --torque-constants"),
         ({"torque_constants": [1.0]}, r"torque_constants has shape \(1,\): a number, or 2 are needed, of hip, knee"),
         ({"topic": "/x"}, "a topic is for ROS bags"),
     ]:

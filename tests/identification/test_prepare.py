@@ -51,6 +51,12 @@ def test_the_cutoff_is_chosen_from_the_motion(robot, noise):
     assert 3.0 < rate < 30.0, "two samples a period of the cut-off: the fastest motion has 0.64 Hz"
 
 
+def test_no_chosen_cutoff_is_above_nyquist(robot):
+    q = wave(10.0 * T[:40])[0]
+    with pytest.warns(kt.identification.LogWarning, match="more than half of Nyquist's 250 Hz"):
+        assert prepare(robot, T[:40], q, q).cutoff.frequency == pytest.approx(250.0)
+
+
 def test_the_cutoff_is_chosen_where_positions_change_at_every_fourth_sample(robot):
     q = np.repeat(wave(T[::4])[0], 4, axis=0)[: len(T)]
     samples = prepare(robot, T, q, q)
@@ -164,7 +170,7 @@ def test_what_is_refused(robot):
     q, bad = wave(T)[0], wave(T)[0]
     bad[17, 1] = np.nan
     for arguments, choices, message in [
-        ((T[:1], q[:1], q[:1]), {}, "two times and more"),
+        ((T[:1], q[:1], q[:1]), {}, "at least two samples"),
         ((T[:9], q[:9], q[:9]), {}, "give more samples"),
         ((T, 0.0 * q, q), {"standing": 0.1}, "every joint is slower"),
     ]:

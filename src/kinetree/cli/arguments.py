@@ -20,8 +20,8 @@ from kinetree.cli.options import (
     limit,
     load,
     names,
+    several,
 )
-from kinetree.options import read_numbers
 from kinetree.stepping import Kept, StepErrors
 
 INTEGRATORS = ("semi_implicit_euler", "euler", "implicit_euler", "rk4", "tsitouras", "variational")
@@ -160,7 +160,7 @@ def excite(command: argparse.ArgumentParser) -> None:
     search = command.add_argument_group("what it is for")
     add_terms(search)
     noise = "of all joints' forces, or of each (0.01 of the effort limits)"
-    search.add_argument("--noise", type=read_numbers, metavar="X", help=noise)
+    search.add_argument("--noise", type=several, metavar="X", help=noise)
     criteria, least = ("determinant", "condition"), "what is made least (determinant)"
     search.add_argument("--criterion", choices=criteria, default="determinant", help=least)
     search.add_argument("--iterations", type=integer(0), default=1000, metavar="N", help="at most (1000)")

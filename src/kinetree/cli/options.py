@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import kinetree
 from kinetree.errors import ArgumentError, FormatError, KinetreeError
-from kinetree.options import Option, options
+from kinetree.options import Option, options, read_numbers
 
 if TYPE_CHECKING:
     from kinetree.mechanism_methods import Mechanism
@@ -182,6 +182,7 @@ gravity = reader(
 )
 point_mass = reader("is not a payload: give a mass ≥ 0, as in 1.5 or 1.5,0,0,0.1@tool", _point_mass)
 load = reader("is not a load: give a log, a mass and a frame, as in held.csv=5@flange", _load)
+several = reader("is not a number, and not one for each joint: give 0.5, or 0.5,0.5,0.2", read_numbers)
 gains = reader("are no gains: give two numbers ≥ 0, as in 100,20", lambda text: floats(text, 2, least=0.0))
 limit = reader("is not JOINT=LOWER,UPPER,SPEED", lambda text: _named(text, 3))
 known = reader("is not PARAMETER=STD with STD ≥ 0, as in 'damping of elbow=0'", lambda text: _named(text, 1, least=0.0))

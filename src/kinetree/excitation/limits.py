@@ -92,7 +92,7 @@ class MotionLimits:
             if not there.all():
                 names = [name for name, ok in zip(robot.v_names, there, strict=True) if not ok]
                 how = f"robot.with_limits({example.replace('NAME', repr(names[0]))})"
-                raise ArgumentError(f"{listed(names)}: there is no {what}; give one, such as {how}")
+                raise ArgumentError(f"{listed(names)}: there is no {what}; give one, such as {how}, or --limit")
         narrow = [name for name, a, b in zip(robot.v_names, lower, upper, strict=True) if not a < b]
         if narrow:
             raise ArgumentError(

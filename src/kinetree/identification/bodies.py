@@ -118,13 +118,14 @@ class Bodies:
         Friction is near the estimate only: who describes a robot seldom knows it.
         """
         count, n, strength = 10 * base.robot.nb, base.dimension, float(self.spread) ** -2
-        prior = base.all_parameters()
+        own = base.all_parameters()
         A, others = solution.information[:, :n], np.linalg.qr(solution.information[:, n:])[0]
         A = A - others @ (others.T @ A)  # motor constants and speeds of friction take what values they like
-        ten = prior[:count].reshape(-1, 10)
+        ten = own[:count].reshape(-1, 10)
         masses = np.geomspace(1e-3, 1e3, 13) if (ten[:, 0] <= 0.0).any() else [1.0]
-        tried = [np.append(repaired(ten, float(m)), prior[count:]) for m in masses]
+        tried = [np.append(repaired(ten, float(m)), own[count:]) for m in masses]
         A, b = A @ base.projection, A @ solution.values[:n]
+        kept = ~A.any(axis=0) & (np.arange(len(own)) >= count)  # what the data say nothing of
         prior = min(tried, key=lambda p: float(((A @ p - b) ** 2).sum()))
         rows, inside = inequalities(base.robot, self.bounds, prior[:count].reshape(-1, 10))
         prior[:count] = inside.ravel()
@@ -141,7 +142,8 @@ class Bodies:
         A, b = np.vstack([A, KEPT * np.eye(len(prior))[free]]), np.append(b, KEPT * prior[free])
         C = np.vstack([np.eye(len(prior))[bounded], np.pad(rows, ((0, 0), (0, len(prior) - count)))])
         weights = min(strength, 1.0) * np.repeat([1.0, BARRIER], [len(C) - len(rows), len(rows)])
-        return newton(Problem(A, b, base.robot.nb, C, weights, prior, strength))
+        found = newton(Problem(A, b, base.robot.nb, C, weights, prior, strength))
+        return found._replace(parameters=np.where(kept, own, found.parameters))
 
 
 def _usual(factors: Array, values: Array, std: Array) -> float:

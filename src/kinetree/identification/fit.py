@@ -195,7 +195,10 @@ class Fit(ReportAndValidation):
         )
 
     def of_joints(self) -> dict[str, list[float | None]]:
-        """Return the estimates of joint terms, for each entry of v, None where there is none."""
+        """Return motor constants and Stribeck speeds that were estimated, for each entry of v; {} without any.
+
+        They are None of a joint that has none. Armature, damping and friction are base parameters: see `table`.
+        """
         columns: dict[str, dict[str, float]] = {}
         v_names = self.base.robot.v_names
         if (found := self.motor_constants) is not None:

@@ -260,8 +260,8 @@ class Nonlinear(RegressionModel):
             raise ArgumentError(
                 f"nothing determines the motor constants of {listed([self.robot.v_names[k] for k in joints])}: other "
                 "masses and friction with other constants have the same currents. What does: a motion with a known "
-                "load that these joints carry (kinetree.identification.holding), `known` parameters that they move, or "
-                "joints with known forces that are coupled with them"
+                "load that these joints carry (kinetree.identification.holding, or --load), known parameters that they "
+                "move (`known`, or --known), or joints with known forces that are coupled with them"
             )
 
     def motor_constants(self, solution: Solution, consistent_values: Array) -> MotorConstants | None:

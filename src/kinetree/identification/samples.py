@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import partial
 from hashlib import blake2b
 from itertools import chain
+from os import PathLike, fspath
 from typing import Any
 
 import numpy as np
@@ -75,7 +76,11 @@ def motions(log: Any) -> Iterable[Any]:
         raise ArgumentError(
             "a recording is not a log before it is filtered: write recording.filtered(kinetree.Filter(…))"
         )
-    if not one and (not isinstance(log, Iterable) or isinstance(log, np.ndarray | Mapping | str)):
+    if isinstance(log, str | PathLike):
+        raise ArgumentError(f"{fspath(log)!r} is a path: read it by kinetree.identification.read_log(path, robot)")
+    if isinstance(log, tuple) and 0 < len(log) < LENGTHS[0] and all(isinstance(x, np.ndarray) for x in log):
+        raise ArgumentError(f"a motion is four arrays, (q, v, a, tau); {len(log)} were given: give all four")
+    if not one and (not isinstance(log, Iterable) or isinstance(log, np.ndarray | Mapping)):
         raise ArgumentError(
             f"a log is (q, v, a, tau), a Trajectory, an iterable of these, or a function that returns one; "
             f"{type(log).__name__} was given"

@@ -93,18 +93,29 @@ class QRFactors:
         return [triangle.R for triangle in self._triangles]
 
     @cached_property
+    def silent(self) -> NDArray[np.bool_]:
+        """Mask (n,) of the parameters that no force depends on by more than rounding."""
+        heard = np.zeros(self.dimension, bool)
+        for R, columns in zip(self.R, self.pattern, strict=True):
+            sizes = np.linalg.norm(R[:, :-1], axis=0)
+            heard[columns] |= sizes > EXACT * sizes.max(initial=0.0)
+        return ~heard
+
+    @cached_property
     def _stacked(self) -> tuple[Array, Array, NDArray[np.intp]]:
         joints = np.repeat(np.arange(len(self.R)), [len(R) for R in self.R])
         A = np.zeros((len(joints), self.dimension))
         for k, (R, columns) in enumerate(zip(self.R, self.pattern, strict=True)):
             A[np.ix_(joints == k, columns)] = R[:, :-1]
+        A[:, self.silent] = 0.0  # scaled by their own size, they would look as well determined as others
         return A, np.concatenate([R[:, -1] for R in self.R]), joints
 
     def with_factors(self, R: list[Array], sizes: Array | float = 1.0) -> QRFactors:
         """Return the same with other triangular factors, and forces in other units (nv,)."""
         other = copy(self)
         other._sum, other._squares = self._sum * sizes, self._squares * sizes**2
-        vars(other).pop("_stacked", None)
+        for name in ("_stacked", "silent"):
+            vars(other).pop(name, None)
         vars(other)["R"] = R
         return other
 

@@ -66,6 +66,13 @@ class Layout:
     ignored: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
+    @property
+    def of_motors(self) -> str:
+        """Which forces are called those of motors and are taken as those of joints, if any."""
+        pairs = zip(self.names, self.slots, strict=True)
+        found = [x for x, slot in pairs if slot and slot[0] == "tau" and "motor_torque" in x.lower().replace(" ", "_")]
+        return f"{some(found, 2)} are taken as forces at the joints" if found else ""
+
     @cached_property
     def groups(self) -> dict[str, list[int]]:
         """The columns of each quantity that is there, in the order of its entries; time is the first."""

@@ -161,4 +161,4 @@ def chosen_cutoff(robot: Robot, t: Array, q: Array) -> float:
             "motions are taken as they are"
         )
     below = np.searchsorted(np.cumsum(power), KEPT * power.sum())
-    return float(MARGIN * max(int(below), FEWEST) / (len(window) * step))
+    return float(min(MARGIN * max(int(below), FEWEST) / len(window), 0.5) / step)

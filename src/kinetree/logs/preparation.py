@@ -85,7 +85,7 @@ def smoothed(robot: Robot, blocks: Iterable[Samples], chosen: Filter) -> Iterato
             yield samples._replace(standing=still)
     if not rests:
         if fit is None:
-            raise ArgumentError("t must be two times and more")
+            raise ArgumentError("a motion needs at least two samples")
         needed = f"a cut-off of {fit.cutoff.frequency:.3g} Hz needs {2 * fit.reach + 1} samples without a gap"
         raise ArgumentError(f"{needed}: give more samples or a higher cutoff")
     if all(rests):

@@ -98,6 +98,8 @@ class Recording:
         quantities = WRENCHES if sensors.called else LOG
         with open_columns(Path(self.name), Coordinates.of(robot, sensors.called), quantities, robot, sensors) as file:
             file.notes += [*file.layout.unused, *file.layout.notes]
+            if sensors.gear_ratios is None and (of_motors := file.layout.of_motors):
+                file.notes += [f"{of_motors}; if they are the motors', give Sensors(gear_ratios=…), or --gear-ratios"]
             for arrays in file.blocks(self._rows, missing=missing, remedy=REMEDY, in_time=True, show=self._show):
                 self.progress = file.progress
                 yield at_joints(robot, sensors, self.name, arrays)

@@ -112,8 +112,8 @@ def at_joints(robot: Robot, sensors: Sensors, name: str, arrays: Mapping[str, Ar
         raise FormatError(f"{name}: torque_constants are given, and there are no currents, only joint forces")
     elif other in arrays:
         raise ArgumentError(
-            f"{name}: there are currents and no joint forces: give torque_constants; 1 where nobody knows "
-            "them, and the joints to `identify` as its motor_constants"
+            f"{name}: there are currents and no joint forces: give Sensors(torque_constants=…), or --torque-constants; "
+            "1 where nobody knows them, and the joints to `identify` as motor_constants, or --motor-constants"
         )
     else:
         tau[:, driven] = np.nan

@@ -34,6 +34,10 @@ from kinetree.tables import number as shown
 
 BLOCK = 1 << 17  # recorded samples that are in memory at once where files are read block by block
 
+USUAL = dict.fromkeys(("armature", "damping", "friction"))
+OF_ROBOT = ["report", "known", "bounds", "motor_constants", "terms", "weights", "loss", "spread", "parameters"]
+"""Options that --payload has no use for."""
+
 
 def run(arguments: argparse.Namespace) -> None:
     """Identify the robot or its payload; write and sum up what the arguments say."""
@@ -55,11 +59,11 @@ def check(arguments: argparse.Namespace) -> None:
     file = Path(arguments.robot)
     if arguments.output is not None:
         check_output(arguments.output, file if file.is_file() else None, (".urdf", ".xml"))
-    for option in ("report", "known", "bounds", "motor_constants") if arguments.payload_frame is not None else ():
-        if getattr(arguments, option):
-            raise ArgumentError(
-                f"--{option.replace('_', '-')} is for the parameters of the robot, and --payload for what it holds"
-            )
+    given = vars(arguments) | {"terms": arguments.terms != USUAL, "weights": arguments.weights != "joints"}
+    for option in OF_ROBOT if arguments.payload_frame is not None else ():
+        if given[option]:
+            name = "prior-spread" if option == "spread" else option.replace("_", "-")
+            raise ArgumentError(f"--{name} is for the parameters of the robot, and --payload for what it holds")
     if arguments.report is not None:
         check_output(arguments.report, None, (".html", ".htm"))
         check_matplotlib()

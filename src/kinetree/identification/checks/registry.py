@@ -219,7 +219,11 @@ CHECKS = (
         "twice", "error", BOTH, lambda at: (Found(f"motion {k} is motion {i} once more") for k, i in repeated(at.log))
     ),
     _joints(
-        "degrees", "error", "the positions of {} are far beyond the joints' limits: are they in degrees?", _in_degrees
+        "degrees",
+        "error",
+        "the positions of {} are far beyond the joints' limits: are they in degrees, or those of motors "
+        "(Sensors(motor_positions=True), or --motor-positions)?",
+        _in_degrees,
     ),
     Check("rates", "error", BOTH, _rates),
     _joints(

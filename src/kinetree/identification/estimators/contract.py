@@ -120,18 +120,18 @@ class Estimator(Protocol):
 def solve(A: Array, b: Array, prior: Prior) -> tuple[Array, Array, Array]:
     """Return x with least ``|A x − b|² + Σ ((x − x_0) / s)²``, its covariance, and the unidentifiable directions."""
     x0, s = prior
-    known, free = prior.informative, s > 0.0
+    known = prior.informative
     weights = np.maximum(1.0 / np.where(known, s, 1.0), PRIOR_FLOOR * np.linalg.norm(A, axis=0))
     A, b = np.vstack([A, np.diag(weights)[known]]), np.append(b - A @ x0, np.zeros(known.sum()))
     scale = np.linalg.norm(A, axis=0)
-    scale[scale == 0.0] = 1.0
+    free, silent = (s > 0.0) & (scale > 0.0), np.flatnonzero((s > 0.0) & (scale == 0.0))
     n = int(free.sum())
-    found, R = np.linalg.qr(np.column_stack([(A / scale)[:, free], b]), mode="r"), np.zeros((n, n + 1))
+    found, R = np.linalg.qr(np.column_stack([A[:, free] / scale[free], b]), mode="r"), np.zeros((n, n + 1))
     R[: len(found)] = found[:n]
     inverse, null = _inverse(R[:, :-1])
     factor, directions = np.zeros((len(x0), n)), np.zeros((len(null), len(x0)))
     factor[free], directions[:, free] = inverse / scale[free, None], null
-    return x0 + factor @ R[:, -1], factor @ factor.T, directions
+    return x0 + factor @ R[:, -1], factor @ factor.T, np.vstack([directions, np.eye(len(x0))[silent]])
 
 
 def deviations(covariance: Array, unidentifiable: Array) -> Array:

@@ -54,6 +54,7 @@ class Generalised:
             size = np.where(zero, first / np.sqrt(np.diag(C)), 1.0)
             C *= np.outer(size, size)
             A, b = _whitened(equations, np.linalg.inv(np.linalg.cholesky(root[:, None] * C * root)))
+            A[:, factors.silent] = 0.0
             values, inverse, null = solve(A, b, prior)
             moved = np.abs(values - found.values) > MOVED * np.sqrt(np.diag(inverse))
             found = Solution(values, inverse, np.sqrt(np.diag(C)), null, A, times)
@@ -78,7 +79,8 @@ def _whitened(equations: Equations, whitening: Array) -> tuple[Array, Array]:
     triangle = Triangle(equations.model.dimension + 1)
     for blocks in _blocks(equations):
         triangle.add((whitening @ blocks.reshape(len(blocks), -1)).reshape(-1, blocks.shape[-1]))
-    return triangle.R[:, :-1], triangle.R[:, -1]
+    R = triangle.R
+    return R[:, :-1].copy(), R[:, -1]
 
 
 def _blocks(equations: Equations) -> Iterator[Array]:

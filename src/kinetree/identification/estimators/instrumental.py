@@ -100,6 +100,8 @@ def _equations(equations: Equations, products: list[Array], scale: Array) -> tup
         G[at] += product[:, :m] / s**2
         H[at] += product[:, m + 1 :] / s**2
         right[columns] += product[:, m] / s**2
+    silent = equations.factors.silent
+    G[:, silent] = G[silent] = H[:, silent] = H[silent] = right[silent] = 0.0
     size = np.sqrt(np.diag(H))
     size[size == 0.0] = 1.0
     w, V = np.linalg.eigh(H / np.outer(size, size))
