@@ -14,7 +14,7 @@ import kinetree as kt
 from helpers.mechanisms import four_bar
 from helpers.shown import summary
 from kinetree.conventions.joint_state import State
-from kinetree.identification import PayloadTracker, Samples, diagnose, holding, prepare, read_log
+from kinetree.identification import PayloadTracker, Samples, diagnose, prepare, read_log, with_known_load
 from kinetree.inverse_kinematics import FrameTarget, LookAt
 from kinetree.motions import minimum_time, quintic, trapezoid
 
@@ -161,8 +161,8 @@ def calls(robot, log):
             lambda **x: robot.identify(log, ["stribeck"], check=False, **x).values,
             {"stribeck_speed": [0.1, 0.2, 0.3]},
         ),
-        "holding": (
-            lambda **x: holding(robot, log, **x).load,
+        "with_known_load": (
+            lambda **x: with_known_load(robot, log, **x).load,
             {"frame": "b2", "inertia": robot.model.bodies[0].inertia},
         ),
         "identify_payload": (lambda **x: robot.identify_payload(log, **x).inertia.m, {"frame": "b2"}),

@@ -13,7 +13,7 @@ from kinetree.identification import (
     LogWarning,
     Robust,
     Samples,
-    holding,
+    with_known_load,
 )
 from kinetree.identification.report import joints
 from kinetree.joints import FreeFlyer, Revolute
@@ -29,7 +29,7 @@ def logs(arm, motion):
     """Return a motion without and one with a load on link 2, with currents of joints 1 and 2."""
     q, v, a, tau = (x[:200] for x in motion)
     hand = arm.body_names[2]
-    loaded = holding(arm, (q[100:], v[100:], a[100:], np.zeros((100, 3))), hand, BOX)
+    loaded = with_known_load(arm, (q[100:], v[100:], a[100:], np.zeros((100, 3))), hand, BOX)
     np.testing.assert_allclose(
         loaded.load, arm.attach(BOX, hand).inverse_dynamics(q, v, a)[100:] - tau[100:], atol=1e-9
     )
@@ -40,7 +40,7 @@ def logs(arm, motion):
 @pytest.fixture(scope="module")
 def weighed(arm, logs):
     """Return the same motions where nothing but the mass of the load is known."""
-    return [logs[0], holding(arm, logs[1]._replace(load=None), arm.body_names[2], BOX.m)]
+    return [logs[0], with_known_load(arm, logs[1]._replace(load=None), arm.body_names[2], BOX.m)]
 
 
 @pytest.mark.parametrize("by", [LeastSquares(), LeastSquares(None), Robust("huber"), Generalised()], ids=repr)
@@ -67,7 +67,7 @@ def test_a_known_load_or_its_mass_tells_the_scale(arm, poor, logs, weighed, by):
 
 def test_a_point_mass_for_a_load_is_wrong(arm, poor, logs, weighed):
     mass = kt.Inertia(BOX.m, [0] * 3, np.zeros((3, 3)))
-    point = holding(arm, weighed[1]._replace(held=None), arm.body_names[2], mass)
+    point = with_known_load(arm, weighed[1]._replace(held=None), arm.body_names[2], mass)
     wrong = poor.identify([logs[0], point], TERMS, motor_constants=MOTORS, check=False).motor_constants
     assert np.abs(wrong.values / CONSTANTS[1:] - 1.0).max() > 0.01
 
@@ -201,7 +201,7 @@ def test_a_load_counts_elsewhere_too(arm, logs):
     fit = arm.identify(loaded, TERMS)
     np.testing.assert_allclose(fit.values, fit.base.of(arm), atol=1e-9 * np.abs(fit.values).max())
     assert abs(arm.identify_payload(loaded, hand).values[0]) < 1e-9
-    twice = holding(arm, loaded, hand, BOX)
+    twice = with_known_load(arm, loaded, hand, BOX)
     np.testing.assert_allclose(twice.load, 2.0 * np.asarray(loaded.load))
 
 
@@ -213,7 +213,7 @@ def test_the_rest_of_a_load_is_estimated():
         Samples(q, v, a, one.inverse_dynamics(q, v, a) / constants)
         for one, (q, v, a) in zip((robot, held), motion, strict=True)
     )
-    fit = robot.identify([free, holding(robot, loaded, "ee_link", BOX.m)], [], motor_constants="all")
+    fit = robot.identify([free, with_known_load(robot, loaded, "ee_link", BOX.m)], [], motor_constants="all")
     np.testing.assert_allclose(fit.motor_constants.values, constants, rtol=1e-8)
     last = robot.body_names.index(fit.held_loads[0].link)
     expected = (held.inertial_parameters - robot.inertial_parameters)[10 * last + 1 : 10 * last + 10]
@@ -232,14 +232,17 @@ def test_bars_of_constants_cover_with_the_mass_alone(arm, weighed):
 
 def test_loads_known_by_their_mass_are_used_without_motor_constants(arm, logs):
     tau = [np.asarray(log.tau) * CONSTANTS for log in logs]
-    free, held = logs[0]._replace(tau=tau[0]), holding(arm, logs[1]._replace(tau=tau[1], load=None), "link2", BOX.m)
+    free, held = (
+        logs[0]._replace(tau=tau[0]),
+        with_known_load(arm, logs[1]._replace(tau=tau[1], load=None), "link2", BOX.m),
+    )
     fit = arm.identify([free, held], TERMS)
     assert fit.validate([free, held]).relative.max() < 1e-5
     np.testing.assert_allclose(fit.values, fit.base.of(arm), atol=1e-8)
     assert not kt.identification.diagnose(arm, [free, held], TERMS).errors
     for call, message in [
         (lambda: arm.identify(lambda: iter([free, held]), TERMS), "as a list of motions"),
-        (lambda: holding(arm, held, "link2", 1.0), "holds a load in this motion already"),
+        (lambda: with_known_load(arm, held, "link2", 1.0), "holds a load in this motion already"),
         (lambda: arm.identify([free], TERMS).validate(held), "the rest of it was not estimated"),
     ]:
         with pytest.raises(kt.ArgumentError, match=message):

@@ -14,7 +14,7 @@ NAMES = {
     "identification.fit": "Fit HeldLoad",
     "identification.nonlinear": "MotorConstants",
     "identification.parameters.base": "BaseParameters base_parameters",
-    "identification.payload": "Payload PayloadTracker holding identify_payload",
+    "identification.payload": "Payload PayloadTracker identify_payload with_known_load",
     "identification.validation": "Validation correlated cross_validate validate",
     "logs.findings": "Finding Findings LogWarning",
     "logs.preparation": "prepare sliding_direction",
@@ -27,6 +27,7 @@ RENAMED = {
     "Filtered": "Recording",
     "Residual": "Validation",
     "suspicions": "diagnose(robot, log, terms)",
+    "holding": "with_known_load",
     "identify_closed_loop": "robot.identify(log, terms, by=OutputError(simulate))",
 }
 

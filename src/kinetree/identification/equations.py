@@ -101,7 +101,7 @@ class RegressionModel:
                 raise ArgumentError(
                     "a load is known by its mass alone, and the rest of it was not estimated: give the log to "
                     "`identify` as a list of motions, not as what makes them; or give its whole inertia to "
-                    "kinetree.identification.holding"
+                    "kinetree.identification.with_known_load"
                 )
             forces = forces + sum(load.columns(self.robot, piece)[:, :, 0] * load.mass for load in self.loads)
         if self.rest is not None or piece.f_ext is not None:

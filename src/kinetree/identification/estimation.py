@@ -84,8 +84,8 @@ def identify(
     motor_constants : "all", sequence of str, or mapping from str to (float, float) or None
         Joints whose recorded forces are currents, or forces up to a factor, which is estimated too. A mapping has what
         is known of it before, as a value and its standard deviation: ``{"elbow": (11.2, 0.5)}``. Something has to
-        determine the scale: motions with a known load, or one of known mass (`kinetree.identification.holding`),
-        `known` parameters, joints with known forces that move together with these.
+        determine the scale: motions with a known load, or one of known mass (`identification.with_known_load`), `known`
+        parameters, joints with known forces that move together with these.
     stribeck_speed : (nv,) array-like, optional
         The speeds at which friction of the term "stribeck" has fallen to half; estimated if not given.
     smoothing : float, optional

@@ -259,9 +259,9 @@ class Nonlinear(RegressionModel):
         if len(joints):
             raise ArgumentError(
                 f"nothing determines the motor constants of {listed([self.robot.v_names[k] for k in joints])}: other "
-                "masses and friction with other constants have the same currents. What does: a motion with a known "
-                "load that these joints carry (kinetree.identification.holding, or --load), known parameters that they "
-                "move (`known`, or --known), or joints with known forces that are coupled with them"
+                "masses and friction with other constants have the same currents. What does: a motion in which these "
+                "joints carry a known load (kinetree.identification.with_known_load, or --load), known parameters that "
+                "they move (`known`, or --known), or joints with known forces that are coupled with them"
             )
 
     def motor_constants(self, solution: Solution, consistent_values: Array) -> MotorConstants | None:

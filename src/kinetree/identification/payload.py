@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 UNITS = ("kg", *["kg·m"] * 3, *["kg·m²"] * 6)
 
 
-def holding(robot: Robot, log: Any, frame: str, inertia: Inertia | float) -> Samples:
+def with_known_load(robot: Robot, log: Any, frame: str, inertia: Inertia | float) -> Samples:
     """Return a recorded motion with the joint forces of a load that the robot held, and that is known.
 
     In `Robot.identify` they count as known forces: they determine the scale where motor constants are estimated, and
@@ -67,7 +67,7 @@ def holding(robot: Robot, log: Any, frame: str, inertia: Inertia | float) -> Sam
     >>> box = kt.Inertia.from_com(2.0, [0, 0, 0.1], [[0.01, 0, 0], [0, 0.01, 0], [0, 0, 0.01]])
     >>> q, v, a = robot.random_state(seed=0, size=100)
     >>> tau = robot.attach(box, "ee_link").inverse_dynamics(q, v, a)
-    >>> log = kt.identification.holding(robot, (q, v, a, tau), "ee_link", box)
+    >>> log = kt.identification.with_known_load(robot, (q, v, a, tau), "ee_link", box)
     >>> bool(abs(tau - robot.inverse_dynamics(q, v, a) - log.load).max() < 1e-9)
     True
     """

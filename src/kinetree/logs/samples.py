@@ -49,7 +49,7 @@ class Samples(NamedTuple):
     t : (n,) array-like, optional
         Their times (s), for plots: no estimate depends on them.
     load : (n, nv) array-like, optional
-        Joint forces of what is known and not part of the robot (N·m, N): see `holding`.
+        Joint forces of what is known and not part of the robot (N·m, N): see `with_known_load`.
     standing : (n, nv) array-like of bool, optional
         Which joints stand still, so that friction holds them with a force that nobody knows: their equations at these
         samples are left out.
@@ -58,7 +58,7 @@ class Samples(NamedTuple):
     cutoff : Cutoff, optional
         Of the filter that made them, where `prepare` did.
     held : (n, nb) array-like, optional
-        Masses (kg) of loads on the bodies of which nothing else is known, zero where there is none: see `holding`.
+        Masses (kg) of loads on the bodies of which nothing else is known, zero for none: see `with_known_load`.
     """
 
     q: Any

@@ -22,7 +22,7 @@ from kinetree.identification.fit import Fit
 from kinetree.identification.nonlinear import motors_of
 from kinetree.identification.parameters.base import base_parameters
 from kinetree.identification.parameters.terms import OF_ROBOTS
-from kinetree.identification.payload import holding
+from kinetree.identification.payload import with_known_load
 from kinetree.identification.report import joints
 from kinetree.identification.samples import repeated
 from kinetree.identification.validation import Validation, verdict
@@ -99,7 +99,7 @@ class Logs:
             samples: Any = recording.filtered(value_of(arguments, kt.Filter), check=False)
         self.notes += [str(warning.message) for warning in said]
         for mass, place, frame in (held for log, held in arguments.load if log == name):
-            samples = holding(
+            samples = with_known_load(
                 robot, samples, frame, kt.Inertia.from_com(mass, place, np.zeros((3, 3))) if place else mass
             )
         if not arguments.force:
