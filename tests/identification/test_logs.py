@@ -263,3 +263,15 @@ def test_an_error_within_a_property_of_a_fit_is_not_hidden(robot, monkeypatch):
     monkeypatch.delattr(fit, "cutoffs")
     with pytest.raises(AttributeError, match="'cutoffs'"):
         fit.filtered  # noqa: B018
+
+
+def test_a_filtered_stream_tells_its_recording_and_is_filtered_once(robot, tmp_path):
+    t = np.arange(200) * 0.01
+    q = np.sin(np.outer(t, [3.0, 4.0]))
+    log = read_log(write(tmp_path / "log.csv", "t,q1,q2,tau1,tau2,foo", t, q, q, t), robot, block=200)
+    way = kt.Filter(cutoff=5.0)
+    robot.identify(log, [], filter=way, check=False, bodies=None)
+    assert (log.notes, log.progress) == (("columns not used: foo",), 1.0)
+    whole = log.filtered(way, check=False).whole()
+    assert np.array_equal(next(iter(whole)).tau, whole.tau)
+    assert np.array_equal(whole.filtered().tau, whole.tau)

@@ -54,6 +54,16 @@ def test_columns_of_ones_own(arm):
         fit.base.of(arm, {"geer": 1.0})
 
 
+@pytest.mark.parametrize("size", [1e14, 1e-14])
+def test_a_column_may_have_any_size(arm, size):
+    q, v, a = arm.random_state(0, 300)
+    tau = arm.inverse_dynamics(q, v, a) + 0.01 * np.random.default_rng(0).normal(size=v.shape)
+    one, other = (arm.identify((q, v, a, tau), {"own": lambda q, v, a, c=c: [c * v[0], 0, 0]}) for c in (1.0, size))
+    scale = np.where(np.array(one.base.names) == "own", size, 1.0)
+    np.testing.assert_allclose(other.values * scale, one.values, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(other.std * scale, one.std, rtol=1e-9)
+
+
 def test_a_column_may_change_or_say_nothing_new(arm):
     q, v, a = arm.random_state(0, 100)
     tau = arm.inverse_dynamics(q, v, a)

@@ -57,7 +57,7 @@ WRONG = [
     ),
     (
         {"inputs": {kt.payload("lower"): 2.0}},
-        r"inputs\['payload_lower'\] has shape \(\), .*: m, m c and I .* or kt.Iner",
+        r"inputs\['payload_lower'\] has shape \(\), .*; of an inertia m, m c and I .* or kt.Iner",
     ),
     ({"friction": True}, r"write contacts=kinetree.ContactInputs\(friction=…\)"),
     ({"stop": hold}, r"write events=\[kinetree.Event\(stop=…\)\]"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, Protocol, TypeAlias, TypedDict, TypeVar, Unpack, overload
 
 from kinetree.algorithms.table import table_of
@@ -181,12 +181,12 @@ def compile(
             )
     if function is None:
         return functools.partial(compile, robot, shapes=shapes, inputs=inputs, name=name, fuse=fuse)
-    if not isinstance(inputs, Sequence) or not all(isinstance(x, ModelInput) for x in inputs):
+    inputs = tuple(inputs) if isinstance(inputs, Iterable) and not isinstance(inputs, str | Mapping) else inputs
+    if not isinstance(inputs, tuple) or not all(isinstance(x, ModelInput) for x in inputs):
         raise ArgumentError(
             "inputs takes a list of kt.gravity, kt.body_inertia(link), kt.payload(frame), kt.joint_damping, "
             f"kt.joint_friction and kt.joint_armature, not {inputs!r}"
         )
-    inputs = tuple(inputs)
     check_inputs(robot.model, inputs)
     if isinstance(function, str):
         if function not in (table := table_of(robot.model)):

@@ -74,10 +74,12 @@ class RegressionModel:
         self.smoothing: float | None = base.smoothing
         self.pattern = [np.array(columns, dtype=int) for columns in pattern(base.robot.model, base.columns)]
         self._ends = np.cumsum([0, *map(len, self.pattern)])
+        self.of_bodies = np.flatnonzero(np.asarray(base.independent) < 10 * base.robot.nb)
         self.rest, self.loads = base.rest, tuple(loads)
         self._movers = movers(base.robot.model)
         for load in self.loads:
             nine = np.arange(self.dimension, self.dimension + NINE)
+            self.of_bodies = np.append(self.of_bodies, nine)
             for k in self._movers[load.body]:
                 self.pattern[k] = np.append(self.pattern[k], nine)
             self.dimension += NINE
@@ -142,7 +144,7 @@ class RegressionModel:
 
     def factors(self, log: Any) -> QRFactors:
         """Return the triangular factors of all rows, of which only a piece is in memory at once."""
-        found = QRFactors(self.pattern, self.dimension)
+        found = QRFactors(self.pattern, self.dimension, self.of_bodies)
         for rows, tau in self.equations(log):
             found.add(rows, tau)
         if not all(np.isfinite(R).all() for R in found.R):

@@ -95,7 +95,7 @@ class PayloadModel(RegressionModel):
             raise ArgumentError(f"{frame!r} does not move: what it carries makes no difference")
         self.body, self.to_body, self.moved = at.body, transfer(matrix_of(at.X)), movers(robot.model)[at.body]
         self._function = regressor_of_body(robot, self.body)
-        self.pattern = [np.arange(10 if k in self.moved else 0) for k in range(robot.nv)]
+        self.pattern, self.of_bodies = [np.arange(10 if k in self.moved else 0) for k in range(robot.nv)], np.arange(10)
 
     def columns(self, piece: Samples) -> list[Array]:
         """Return the rows of each entry of v."""

@@ -70,8 +70,8 @@ class QRFactors:
     There are `count` samples, of which `counts` (nv,) have a force that was measured, and is not friction at rest.
     """
 
-    def __init__(self, pattern: Sequence[NDArray[Any]], dimension: int) -> None:
-        self.pattern, self.dimension, self.count = pattern, dimension, 0
+    def __init__(self, pattern: Sequence[NDArray[Any]], dimension: int, of_bodies: NDArray[np.intp]) -> None:
+        self.pattern, self.dimension, self.of_bodies, self.count = pattern, dimension, of_bodies, 0
         self._triangles = [Triangle(len(columns) + 1) for columns in pattern]
         self.counts, self._sum, self._squares = np.zeros((3, len(pattern)))
 
@@ -94,11 +94,12 @@ class QRFactors:
 
     @cached_property
     def silent(self) -> NDArray[np.bool_]:
-        """Mask (n,) of the parameters that no force depends on by more than rounding."""
+        """Mask (n,) of the parameters that no force depends on, those of bodies by no more than rounding."""
         heard = np.zeros(self.dimension, bool)
         for R, columns in zip(self.R, self.pattern, strict=True):
             sizes = np.linalg.norm(R[:, :-1], axis=0)
-            heard[columns] |= sizes > EXACT * sizes.max(initial=0.0)
+            of_bodies = np.isin(columns, self.of_bodies)  # columns of users have any size
+            heard[columns] |= sizes > np.where(of_bodies, EXACT * sizes[of_bodies].max(initial=0.0), 0.0)
         return ~heard
 
     @cached_property

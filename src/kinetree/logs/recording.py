@@ -65,6 +65,7 @@ class Recording:
                 raise ArgumentError(f"{frame.name!r} does not move: a wrench on it makes no difference")
         self.robot, self.name, self.progress = robot, name, 0.0
         self.notes: tuple[str, ...] = ()
+        self._first = self  # which a filtered copy tells of its passes
         self.filter: Filter | None = None
         self._whole: Samples | None = None
         self._sensors, self._rows, self._check = sensors, rows, True
@@ -101,17 +102,19 @@ class Recording:
             if sensors.gear_ratios is None and (of_motors := file.layout.of_motors):
                 file.notes += [f"{of_motors}; if they are the motors', give Sensors(gear_ratios=…), or --gear-ratios"]
             for arrays in file.blocks(self._rows, missing=missing, remedy=REMEDY, in_time=True, show=self._show):
-                self.progress = file.progress
+                self.progress = self._first.progress = file.progress
                 yield at_joints(robot, sensors, self.name, arrays)
             without_forces = file.layout.groups.keys().isdisjoint(FORCES)
-            self.notes = (*file.notes, *["no joint forces: only the equations of the base tell"] * without_forces)
+            no_forces = ["no joint forces: only the equations of the base tell"] * without_forces
+            self.notes = self._first.notes = (*file.notes, *no_forces)
 
     def whole(self, show: Callable[[float], object] | None = None) -> Recording:
         """Return it as a whole; what shows is told which part of the file has been read."""
         log = copy(self)
         log._rows, log._show = None, show
+        log._first = log
         (log._whole,) = log
-        log.progress = 1.0
+        log.filter, log.progress = None, 1.0  # a filtered one holds its samples, and they have been smoothed
         log.__dict__.update({name: getattr(log._whole, name) for name in FIELDS})
         if log.t is not None and (holes := [k for k, _ in stretches(log.t)[1:]]):
             listed = some([f"{log.t[k - 1]:g} s to {log.t[k]:g} s" for k in holes], 3)

@@ -75,7 +75,8 @@ class Samples(NamedTuple):
     held: Any = None
 
     def __repr__(self) -> str:
-        return f"<Samples: {len(self.q)} of {', '.join(k for k, x in self._asdict().items() if x is not None)}>"
+        given = [name for name, x in self._asdict().items() if x is not None]
+        return f"<Samples: {len(np.atleast_1d(self.q))} of {', '.join(given)}>"
 
 
 def measured(tau: Array) -> Array:

@@ -54,8 +54,8 @@ def as_given(
     axes = array.ndim - len(shape)
     if axes < 0 or array.shape[axes:] != shape:
         wanted = ", ".join(map(str, ("...", *shape)))
-        ten = "m, m c and I (xx, xy, yy, xz, yz, zz) about the frame's origin, or kt.Inertia(m, c, I_com)"
-        parts = ten if shape == (10,) else describe(model, Port(name, shape), SHAPES.get(name, ()))
+        parts = describe(model, Port(name, shape), SHAPES.get(name, ()))
+        parts += "; of an inertia m, m c and I (xx, xy, yy, xz, yz, zz), or kt.Inertia(m, c, I_com)" * (shape == (10,))
         raise ArgumentError(f"{name} has shape {array.shape}, ({wanted}) is needed: {parts}")
     changes = over_time or axes == len(lead) + 1
     own_axes = array.shape[axes - changes :]

@@ -165,16 +165,17 @@ class Planned:
             error, speed = error * acts, speed * acts
         for label, rows in self.loops:
             worst, unfit = (abs(x[:, rows]).max(axis=1, initial=0.0) for x in (error, speed))
+            unfit = np.where(unfit > 1e-6 * abs(v).max(axis=1), unfit, 0.0)
             state = f" of state {np.argmax(worst if worst.max() > OPEN else unfit)}" if len(q) > 1 else ""
             if worst.max() > OPEN:
                 raise ArgumentError(
                     f"the simulation begins with {label!r} open by {worst.max():.3g} (m or rad) at q{state}: give one "
                     "that closes it, as mech.assemble(q, fixed=[…]) finds, or active = 0 for those that do not act"
                 )
-            if (unfit > 1e-6 * abs(v).max(axis=1)).any():
+            if unfit.any():
                 warn_user(
-                    f"the simulation begins with v{state} that opens {label!r} by {unfit.max():.3g} (m/s or rad/s), "
-                    "which the first step changes: mech.complete_velocity(q, v[…, mech.independent]) is one that fits",
+                    f"the simulation begins with v{state} that opens {label!r}, which the first step changes: "
+                    "mech.complete_velocity(q, v[…, mech.independent]) is one that fits",
                     SimulationWarning,
                 )
 

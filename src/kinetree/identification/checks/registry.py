@@ -303,7 +303,8 @@ def diagnose(
     ('force_sign', 'error', ('shoulder_lift_joint',))
     """
     base = terms if isinstance(terms, BaseParameters) else base_parameters(robot, terms)
-    for name in names_of("currents", currents):
+    currents = names_of("currents", currents)
+    for name in currents:
         if name not in robot.v_names:
             raise ArgumentError(f"currents: {unknown_name('joint', name, robot.v_names)}")
     at = Evidence(robot, as_log(log, filter), currents)

@@ -152,7 +152,8 @@ class _Linearised(RegressionModel):
 
     def __init__(self, base: BaseParameters, J: Array, right: Array) -> None:
         self.robot, self.base, self.dimension = base.robot, base, base.dimension
-        self.pattern = [np.arange(base.dimension)] * base.robot.nv
+        self.of_bodies = np.arange(base.dimension)
+        self.pattern = [self.of_bodies] * base.robot.nv
         self._J, self._right = J * ~np.isnan(right)[..., None], np.nan_to_num(right)
 
     def equations(self, log: Any) -> Iterator[tuple[list[Array], Array]]:

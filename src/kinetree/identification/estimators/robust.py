@@ -90,7 +90,7 @@ def _median_noise(equations: Equations, values: Array) -> Array:
 def _reweighed(equations: Equations, values: Array, usual: Array, law: Loss) -> tuple[QRFactors, Array, Array]:
     """Return the factors with weights by residuals, the noise that would make least squares as sure, mean weights."""
     model, scale = equations.model, law.constant * usual
-    found, total = QRFactors(model.pattern, model.dimension), np.zeros((4, len(scale)))
+    found, total = QRFactors(model.pattern, model.dimension, model.of_bodies), np.zeros((4, len(scale)))
     for rows, tau in model.equations(equations.log):
         e = tau - model.predicted(rows, values)
         weights, there = law.weight(e / scale), e != 0.0
