@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kinetree.embedded import EMBEDDED, embedded_text
 from kinetree.errors import FormatError, KinetreeError, shortened
@@ -17,8 +19,11 @@ from kinetree.formats.xml import MAX_BYTES, Element, check_size, parse_xml
 from kinetree.joints import Joint
 from kinetree.lazy import lazy_method
 from kinetree.locks import importing
-from kinetree.model import GRAVITY, Model
+from kinetree.model import GRAVITY, Actuator, Model
 from kinetree.model.checks import Pose
+
+if TYPE_CHECKING:
+    from kinetree.geometry import Geometries
 
 
 def described_names() -> list[str]:
@@ -70,16 +75,32 @@ class RobotNotFoundError(KinetreeError, FileNotFoundError):
     """No file, embedded robot or description has this name."""
 
 
-def load_model(
-    source: Source,
-    *,
-    floating_base: bool | None = None,
-    base_pose: Pose | None = None,
-    gravity: Iterable[float] = GRAVITY,
-    mimic: str = "follow",
-    lenient: bool = False,
-) -> Model:
-    """Return the model of a robot; `kinetree.load` documents the arguments.
+class ReadOptions(NamedTuple):
+    """How a robot is read; `kinetree.load` documents them."""
+
+    floating_base: bool | None = None
+    base_pose: Pose | None = None
+    gravity: Iterable[float] | None = None
+    mimic: str = "follow"
+    lenient: bool = False
+
+
+class RobotFile(NamedTuple):
+    """What a file says of a robot: the arguments of `Robot`, and the joints that close loops, of `load_mechanism`.
+
+    `motors` are the joints that have one; None where the file says of none that it has.
+    """
+
+    model: Model
+    configurations: Mapping[str, Sequence[float]] = MappingProxyType({})
+    geometry: Callable[[], Geometries] | None = None
+    actuators: tuple[Actuator, ...] = ()
+    closing: tuple[GraphJoint, ...] = ()
+    motors: tuple[str, ...] | None = None
+
+
+def load_model(source: Source, **options: Any) -> Model:
+    """Return the model of a robot; `kinetree.load` documents the options.
 
     Examples
     --------
@@ -88,37 +109,39 @@ def load_model(
     >>> load_model("<robot name='rock'><link name='stone'/></robot>", floating_base=True).nv
     6
     """
-    graph, floats = read_graph(source, mimic, lenient, floating_base)
-    return model_of(graph.without_loops(), floating_base=floats, base_pose=base_pose, gravity=gravity)
+    return read_robot(source, ReadOptions(**options)).model
 
 
-def load_cut_model(
-    source: Source,
-    cut: Sequence[str],
-    closes: Callable[[Joint], bool],
-    *,
-    floating_base: bool | None = None,
-    base_pose: Pose | None = None,
-    gravity: Iterable[float] = GRAVITY,
-    mimic: str = "follow",
-    lenient: bool = False,
-) -> tuple[Model, tuple[GraphJoint, ...], tuple[str, ...] | None]:
-    """Return the model of a robot whose loops are cut, the joints that were cut, and the names of those with motors.
+def read_robot(source: Source, options: ReadOptions) -> RobotFile:
+    """Return what a source says of a robot."""
+    graph, floats = read_graph(source, options.mimic, options.lenient, options.floating_base)
+    return _of_graph(graph.without_loops(), floats, options)
+
+
+def _of_graph(graph: KinematicGraph, floats: bool | None, options: ReadOptions) -> RobotFile:
+    gravity = GRAVITY if options.gravity is None else options.gravity
+    model = model_of(graph, floating_base=floats, base_pose=options.base_pose, gravity=gravity)
+    return RobotFile(model, geometry=graph.geometry)
+
+
+def read_cut_robot(
+    source: Source, cut: Sequence[str], closes: Callable[[Joint], bool], options: ReadOptions
+) -> RobotFile:
+    """Return what a source says of a robot whose loops are cut.
 
     The model has the frames of the joints that were cut. Where a motor drives a joint that follows another, the one
-    that leads has it; where the file says of no joint that it has a motor, None is returned for their names. `closes`
-    tells whether a loop can close at a joint; see `kinetree.load_mechanism`.
+    that leads has it. `closes` tells whether a loop can close at a joint; see `kinetree.load_mechanism`.
     """
     with importing:
         from kinetree.formats.spanning import cut_into_tree
 
-    graph, floats = read_graph(source, mimic, lenient, floating_base)
+    graph, floats = read_graph(source, options.mimic, options.lenient, options.floating_base)
     tree, cuts = cut_into_tree(graph, cut, closes)
-    model = model_of(tree, floating_base=floats, base_pose=base_pose, gravity=gravity)
+    found = _of_graph(tree, floats, options)
     with_motor = {joint.name for joint in graph.joints if joint.actuated and joint.joint.nv}
-    driven = {k for body in model.bodies if body.joint_name in with_motor for k in body.v_index}
-    motors = tuple(body.joint_name for body in model.leading if driven & {*body.v_index})
-    return model, cuts, motors if with_motor else None
+    driven = {k for body in found.model.bodies if body.joint_name in with_motor for k in body.v_index}
+    motors = tuple(body.joint_name for body in found.model.leading if driven & {*body.v_index})
+    return found._replace(closing=cuts, motors=motors if with_motor else None)
 
 
 def read_graph(
