@@ -14,6 +14,7 @@ from kinetree.algorithms.registry import Algorithm, Joints, OneFrame
 from kinetree.algorithms.registry import Option as DeclaredOption
 from kinetree.algorithms.table import table_of
 from kinetree.errors import ArgumentError, unknown_name
+from kinetree.functions.tangent_spaces import spaces_of
 from kinetree.functions.wrenches import named_wrenches
 from kinetree.glossary.symbols import Choices, shape_of
 from kinetree.graph import Port
@@ -65,6 +66,7 @@ def robot_spec(model: Model, algorithm: Algorithm) -> FunctionSpec:
         named={"f_ext": named_wrenches(model, algorithm.name)} if "f_ext" in inputs else {},
         ranges=algorithm.ranges,
         group=algorithm.group,
+        spaces=None if model.constraints else spaces_of(model, {**inputs, **algorithm.outputs}),
         truths=frozenset({"converged"} & algorithm.outputs.keys()),
         reduce=lambda: (robot_function, (model, algorithm.name, algorithm.function.__module__)),
     )

@@ -22,8 +22,9 @@ from kinetree.errors import ArgumentError, KinetreeError
 from kinetree.functions.model_inputs import ModelInput, meanings, substituting
 from kinetree.functions.of_robot import describe
 from kinetree.functions.parameters import Shapes, parameters_of, with_required
+from kinetree.functions.tangent_spaces import spaces_of
 from kinetree.functions.wrenches import named_wrenches
-from kinetree.glossary.symbols import shape_of_name, text_of_name
+from kinetree.glossary.symbols import Shape, shape_of, shape_of_name, text_of_name
 from kinetree.graph import Port
 from kinetree.model import Model
 from kinetree.runtime.cache import source_digest
@@ -151,6 +152,7 @@ def user_function(
             returns=traced.kind,
             evaluate=lambda arguments, _: list(run(arguments, dict(options)).values()),
             meanings={**bare.meanings} | {port.name: text_of_name(port.name) for port in program.outputs},
+            spaces=spaces_of(model, {port.name: _declared(model, port) for port in (*inputs, *program.outputs)}),
         )
 
     def reduce() -> tuple[Any, ...]:
@@ -183,6 +185,7 @@ def user_function(
         named={"f_ext": named_wrenches(model, name)} if Port("f_ext", (model.nb, 6)) in own.ports else {},
         wrapped=function,
         guessed=guessed,
+        spaces=spaces_of(model, {port.name: _declared(model, port) for port in own.ports}),
         variant=variant,
     )
     whole = replace(
@@ -200,6 +203,12 @@ def user_function(
     if whole.options or whole.optional:
         return Function(replace(whole, outputs=first.outputs))
     return Function(replace(first, defaults=whole.defaults, called=whole.called, reduce=whole.reduce))
+
+
+def _declared(model: Model, port: Port) -> Shape | None:
+    """Return the shape that the glossary gives an array of this name, where that is what it has."""
+    shape = shape_of_name(port.name)
+    return shape if shape and shape_of(shape, model) == port.shape else None
 
 
 def _guesses(ports: Sequence[Port], guessed: Collection[str]) -> str:

@@ -57,7 +57,7 @@ def pushed(program: Program, graph: Graph, entry: Callable[[int, int], Entry]) -
     return [list(itertools.islice(found, port.size)) for port in program.outputs]
 
 
-class _Functions:
+class Functions:
     """The operations of the table as functions of values in a graph, by name: what formulas of derivatives use."""
 
     def __init__(self, graph: Graph) -> None:
@@ -76,7 +76,7 @@ def _applied(graph: Graph, node: Node, arguments: Sequence[Entry]) -> Entry:
         formula = OPS[node.op].partials
         if formula is None:
             raise NotImplementedError(f"{node.op} has no derivative")
-        for partial, rate in zip(formula(_Functions(graph), y, *values), rates, strict=True):
+        for partial, rate in zip(formula(Functions(graph), y, *values), rates, strict=True):
             if isinstance(rate, Expr):
                 total = total + partial * rate
     return y, total
