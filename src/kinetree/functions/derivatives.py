@@ -45,6 +45,7 @@ class Opened(NamedTuple):
     graph: Graph
     results: list[int]
     wrt: tuple[str, ...]
+    options: Options
 
     @classmethod
     def of(cls, spec: FunctionSpec, variant: Variant, wrt: tuple[str, ...], value: bool) -> Opened:
@@ -56,7 +57,7 @@ class Opened(NamedTuple):
         program = optimize(program) if value else program
         graph = Graph()
         results = recorded(program, graph, lambda port, k: graph.node("input", (), (port, k)), exact=value)
-        return cls(spec, spec.ports(variant.optional), graph, results, wrt)
+        return cls(spec, spec.ports(variant.optional), graph, results, wrt, variant.options)
 
     def entries(self, name: str) -> list[int]:
         """Return the nodes of an input."""
@@ -91,6 +92,14 @@ class Opened(NamedTuple):
             rows = space.velocities(self.scalars(nodes)) if space else [{k: 1.0} for k in range(port.size)]
             yield port, start, [{k: self.node(x) for k, x in row.items()} for row in rows]
             start += port.size
+
+    def paged(self, page: Callable[[Arguments, Mapping[str, Any]], Mapping[str, Any]]) -> Made:
+        """Return what the page of the function's derivatives says of them."""
+        from kinetree.tracing.tracer import flatten, nested
+
+        given = {port.name: nested(self.scalars(self.entries(port.name)), port.shape) for port in self.ports}
+        found = page(given, dict(self.options))
+        return [tuple(self.node(x) for x in flatten(found[name])) for name in self.wrt]
 
     def scalars(self, nodes: Iterable[int]) -> list[Any]:
         """Return nodes as scalars that record."""
@@ -154,6 +163,9 @@ def _blocks(spec: FunctionSpec, wrt: Sequence[str]) -> list[Port]:
 
 
 def _jacobian(opened: Opened, _: Mapping[str, list[int]]) -> Made:
+    page = opened.spec.jacobians
+    if page is not None and page[0].issuperset(opened.wrt):
+        return opened.paged(page[1])
     rows, zero, found = opened.derivatives().jacobian(), opened.graph.const(0.0), Made()
     for _port, start, combined in opened.outputs():
         for name in opened.wrt:

@@ -138,6 +138,9 @@ class FunctionSpec:
         ``named[input](dict, options) -> array``: how a dict that is given for this input becomes its array.
     group : Group, optional
         An argument that is a value, whose fields are some of the optional inputs and of the options.
+    jacobians : (frozenset of str, callable), optional
+        ``jacobians[1](arguments, options)``: the derivatives of the only result by these inputs, by name, where they
+        are quicker than those of the program.
     spaces : mapping of str to TangentSpace, optional
         The tangent spaces of inputs and outputs that are configurations, by name: where derivatives are taken along
         other directions than their entries. None if the function is not differentiated.
@@ -178,6 +181,7 @@ class FunctionSpec:
     named: Mapping[str, Callable[[Mapping[str, Any], Mapping[str, Any]], Any]] = field(default_factory=dict)
     ranges: Mapping[str, Range] = field(default_factory=dict)
     group: Group | None = None
+    jacobians: tuple[frozenset[str], Callable[[Arguments, Mapping[str, Any]], Mapping[str, Any]]] | None = None
     spaces: Mapping[str, TangentSpace] | None = None
     truths: frozenset[str] = frozenset()
     guessed: frozenset[str] = frozenset()
