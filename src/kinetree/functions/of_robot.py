@@ -98,7 +98,9 @@ def _jacobians(model: Model, algorithm: Algorithm) -> Any:
     if model.constraints or algorithm.name not in JACOBIANS:
         return None
     known, page = JACOBIANS[algorithm.name]
-    return known, lambda arguments, options: page(traced_model(model, algorithm.joint_space), arguments, options)
+    return known, lambda arguments, options, wrt: page(
+        traced_model(model, algorithm.joint_space), arguments, options, wrt
+    )
 
 
 def _option(model: Model, name: str, kind: DeclaredOption) -> Option:

@@ -84,7 +84,7 @@ class ArrayOperation(ABC):
 
         `adjoint` gives the adjoints of its programs (`kinetree.passes.adjoints`).
         """
-        raise NotImplementedError(f"{self.name} has no adjoint")
+        raise NotImplementedError(f"a loop of the kind {self.name!r} cannot be differentiated backwards")
 
     @property
     @abstractmethod

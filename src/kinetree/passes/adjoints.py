@@ -71,7 +71,7 @@ class Derivatives:
         if i not in self._partials:
             op, args, _ = self.graph.nodes[i]
             if (formula := OPS[op].partials) is None:
-                raise NotImplementedError(f"{op} has no derivative")
+                raise NotImplementedError(f"the operation {op!r} has no derivative")
             values = [Expr(self.graph, x) for x in (i, *args)]
             found = [self._node(x) for x in formula(self._functions, *values)]
             self._partials[i] = [pair for pair in zip(args, found, strict=True) if pair[1] != self._zero]

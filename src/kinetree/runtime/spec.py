@@ -101,6 +101,9 @@ class TangentSpace(Protocol):
 Arguments = Mapping[str, Any]
 """The inputs by name, as nested lists of scalars; an input without axes is a scalar."""
 
+Page = Callable[[Arguments, Mapping[str, Any], Sequence[str]], Mapping[str, Any]]
+"""Derivatives by these inputs, by name, from arguments and options."""
+
 
 @dataclass(frozen=True)
 class FunctionSpec:
@@ -139,8 +142,8 @@ class FunctionSpec:
     group : Group, optional
         An argument that is a value, whose fields are some of the optional inputs and of the options.
     jacobians : (frozenset of str, callable), optional
-        ``jacobians[1](arguments, options)``: the derivatives of the only result by these inputs, by name, where they
-        are quicker than those of the program.
+        The inputs by which derivatives are known otherwise than from the program, and ``page(arguments, options,
+        wrt)``, which returns those of the only result by name.
     spaces : mapping of str to TangentSpace, optional
         The tangent spaces of inputs and outputs that are configurations, by name: where derivatives are taken along
         other directions than their entries. None if the function is not differentiated.
@@ -181,7 +184,9 @@ class FunctionSpec:
     named: Mapping[str, Callable[[Mapping[str, Any], Mapping[str, Any]], Any]] = field(default_factory=dict)
     ranges: Mapping[str, Range] = field(default_factory=dict)
     group: Group | None = None
-    jacobians: tuple[frozenset[str], Callable[[Arguments, Mapping[str, Any]], Mapping[str, Any]]] | None = None
+    jacobians: (
+        tuple[frozenset[str], Callable[[Arguments, Mapping[str, Any], Sequence[str]], Mapping[str, Any]]] | None
+    ) = None
     spaces: Mapping[str, TangentSpace] | None = None
     truths: frozenset[str] = frozenset()
     guessed: frozenset[str] = frozenset()

@@ -7,7 +7,7 @@ way, they leave their entries there: those of ``∂τ/∂q``, ``∂τ/∂v`` and
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from kinetree.algorithms.derivatives.cloud import Change, Cloud, Covector, centripetal_slope
@@ -40,7 +40,9 @@ class Freedom(NamedTuple):
     dS: Sequence[Motion]
 
 
-def inverse_dynamics(model: Model, given: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Matrix]:
+def inverse_dynamics(
+    model: Model, given: Mapping[str, Any], options: Mapping[str, Any], wrt: Collection[str]
+) -> dict[str, Matrix]:
     """Return the derivatives of the joint forces; wrenches in the world's axes are turned by the bodies' own motion."""
     states = [model.jcalc(i, given["q"], given["v"]) for i in range(model.nb)]
     wrenches = body_wrenches(states, model, given.get("f_ext"), options["f_ext_frame"])
@@ -48,16 +50,20 @@ def inverse_dynamics(model: Model, given: Mapping[str, Any], options: Mapping[st
     return _derivatives(model, states, given["q"], given["v"], given["a"], wrenches, turning)
 
 
-def bias_forces(model: Model, given: Mapping[str, Any], _: Mapping[str, Any]) -> dict[str, Matrix]:
+def bias_forces(
+    model: Model, given: Mapping[str, Any], _: Mapping[str, Any], wrt: Collection[str]
+) -> dict[str, Matrix]:
     """Return the derivatives of inverse dynamics without accelerations."""
-    found = inverse_dynamics(model, {**given, "a": [0.0] * model.nv}, {"f_ext_frame": "body"})
-    return {name: found[name] for name in ("q", "v")}
+    found = inverse_dynamics(model, {**given, "a": [0.0] * model.nv}, {"f_ext_frame": "body"}, wrt)
+    return {name: found[name] for name in wrt}
 
 
-def gravity_forces(model: Model, given: Mapping[str, Any], _: Mapping[str, Any]) -> dict[str, Matrix]:
+def gravity_forces(
+    model: Model, given: Mapping[str, Any], _: Mapping[str, Any], wrt: Collection[str]
+) -> dict[str, Matrix]:
     """Return the derivatives of inverse dynamics at rest, without springs."""
     zero = [0.0] * model.nv
-    found = inverse_dynamics(without_springs(model), {**given, "v": zero, "a": zero}, {"f_ext_frame": "body"})
+    found = inverse_dynamics(without_springs(model), {**given, "v": zero, "a": zero}, {"f_ext_frame": "body"}, wrt)
     return {"q": found["q"]}
 
 

@@ -1,0 +1,152 @@
+"""Derivatives as compiled functions: beside Pinocchio's, of users' functions, in batches, as C, and wrong calls."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pinocchio
+import pytest
+
+import kinetree as kt
+from helpers.kernels import same_bits
+from helpers.sampling import few
+from helpers.told import told
+from kinetree.errors import ArgumentError
+from robots import erd_urdf
+
+EPS = np.finfo(float).eps
+
+
+def from_pinocchio(kt_robot, path, floating):
+    """Pinocchio's model of a file, and the map of states."""
+    base = (pinocchio.JointModelFreeFlyer(),) if floating else ()
+    model = pinocchio.buildModelFromUrdf(str(path), *base)
+    return model, kt.conventions.Pinocchio(kt_robot, model)
+
+
+@pytest.mark.parametrize(("name", "floating"), [("ur5_robot.urdf", False), ("panda.urdf", False), ("go2.urdf", True)])
+def test_dynamics_are_those_of_pinocchio(name, floating):
+    path = erd_urdf(name)
+    robot = kt.load(path, floating_base=floating, mimic="independent")
+    model, there = from_pinocchio(robot, path, floating)
+    data, (q, v, a) = model.createData(), robot.random_state(seed=3)
+    Q, V, A = there.to_q(q), there.to_v(q, v), there.to_a(q, v, a)
+    P = np.array([there.to_v(q, e) for e in np.eye(robot.nv)]).T  # velocities there from ours, a permutation
+    wanted = pinocchio.computeRNEADerivatives(model, data, Q, V, A)
+    ours = robot.inverse_dynamics.derivatives(q, v, a)
+    M = np.array(wanted[2])
+    M = np.triu(M) + np.triu(M, 1).T
+    for block, theirs in zip(ours, (wanted[0], wanted[1], M), strict=True):
+        assert np.abs(P @ block @ P.T - theirs).max() <= 1e-11 * np.abs(theirs).max()
+    tau = robot.inverse_dynamics(q, v, a)
+    pinocchio.computeABADerivatives(model, data, Q, V, there.to_tau(q, tau))
+    ours = robot.forward_dynamics.derivatives(q, v, tau)
+    Minv = np.triu(data.Minv) + np.triu(data.Minv, 1).T
+    for block, theirs in zip(ours, (data.ddq_dq, data.ddq_dv, Minv), strict=True):
+        assert np.abs(P @ block @ P.T - theirs).max() <= 1e-11 * np.abs(theirs).max()
+
+
+ARM = kt.load("ur5")
+STATES = ARM.random_state(seed=0, size=9)
+
+
+@ARM.compile
+def law(q, v, kp: float = 3.0):
+    J = ARM.jacobian(q, frame="tool0")
+    return {"tau": kp * (J.T @ (J @ v)) + np.where(q > 0, np.sqrt(np.abs(q)), 0.0)}
+
+
+def test_functions_of_users_have_derivatives_too():
+    q, v, _ = (x[0] for x in STATES)
+    found, h = law.derivatives(q, v, 2.0, wrt=("q", "kp")), 1e-6
+    numeric = np.array([(law(q + h * e, v, 2.0) - law(q - h * e, v, 2.0)) / (2 * h) for e in np.eye(6)]).T
+    assert np.abs(found.dtau_dq - numeric).max() < 1e-7
+    assert np.abs(found.dtau_dkp - (law(q, v, 3.0) - law(q, v, 2.0))).max() < 1e-13
+
+
+@pytest.mark.parametrize("kind", ["derivatives", "vjp", "jvp"])
+def test_a_choice_that_is_not_taken_has_no_derivative(kind):
+    root = kt.compile(ARM, lambda x: np.where(x > 0.0, np.sqrt(x), 0.0), shapes={"x": ()}, name="root")
+    further = {"derivatives": (), "vjp": (1.0,), "jvp": ()}[kind]
+    given = {"dx": 1.0} if kind == "jvp" else {}
+    function = getattr(root, kind)
+    assert function(0.0, *further, **given) == 0.0
+    assert function(4.0, *further, **given) == 0.25
+    size = kt.compile(ARM, lambda x: abs(x), shapes={"x": ()}, name="size")
+    assert getattr(size, kind)(0.0, *further, **given) == 1.0
+
+
+def test_a_value_keeps_its_bits_and_a_batch_those_of_each_state():
+    q, v, a = STATES
+    for function, arguments in ((ARM.inverse_dynamics, (q, v, a)), (ARM.forward_dynamics, (q, v, a)), (law, (q, v))):
+        all_at_once = function.derivatives(*arguments, value=True)
+        assert same_bits(all_at_once[0], function(*arguments))
+        for k in range(len(q)):
+            one = function.derivatives(*(x[k] for x in arguments), value=True)
+            assert all(same_bits(x[k], y) for x, y in zip(all_at_once, one, strict=True))
+
+
+def test_derivatives_of_derivatives():
+    q, v, a = (x[0] for x in STATES)
+    weights = np.arange(1.0, 7.0)
+    f = ARM.inverse_dynamics
+    hessian = f.hessian(q, v, a, weights, wrt=("q", "v"))
+    along = f.vjp.bind(wrt=("q", "v")).jvp(q, v, a, weights, dq=v, dv=a)
+    assert np.abs(np.concatenate(along) - hessian @ np.concatenate([v, a])).max() < 1e-11 * np.abs(hessian).max()
+
+
+@pytest.mark.parametrize("name", few(["ur5", "panda", "go2"], 1))
+def test_on_the_manifold_a_hessian_is_that_of_steps(name):
+    robot = kt.load(name)
+    q, _, _ = robot.random_state(seed=2)
+    f, n, h = robot.potential_energy, robot.nv, 1e-4
+
+    def energy(d):
+        return f(robot.integrate(q, d))
+
+    E = np.eye(n) * h
+    numeric = [[(energy(a + b) - energy(a - b) - energy(b - a) + energy(-a - b)) / (4 * h * h) for b in E] for a in E]
+    hessian = f.hessian(q, 1.0)
+    assert np.abs(hessian - numeric).max() <= 1e-5 * np.abs(hessian).max()
+
+
+def test_they_are_functions_like_others():
+    f = ARM.inverse_dynamics.derivatives.bind(wrt="q")
+    q, v, a = (x[0] for x in STATES)
+    again = pickle.loads(pickle.dumps(ARM.inverse_dynamics.derivatives))
+    assert same_bits(again(q, v, a, wrt="q"), f(q, v, a))
+    composed = ARM.compile(lambda q, v, a: f(q, v, a) @ v, name="composed")
+    assert np.abs(composed(q, v, a) - f(q, v, a) @ v).max() < 1e-12
+    assert "double" in f.to_c().header
+    assert "wrt" in ARM.inverse_dynamics.vjp.__doc__
+
+
+def test_nan_stays_in_its_row():
+    q, v, a = (x.copy() for x in STATES)
+    q[3, 1] = np.nan
+    clean = np.isfinite(ARM.inverse_dynamics.derivatives(q, v, a, wrt="q")).all(axis=(1, 2))
+    assert clean.tolist() == [k != 3 for k in range(len(q))]
+
+
+q0, v0, a0 = (x[0] for x in STATES)
+test_wrong_calls_say_what_to_do = told(
+    ArgumentError,
+    (lambda: ARM.inverse_dynamics.derivatives(q0, v0, a0, wrt="x"), "wrt: no input 'x'"),
+    (lambda: ARM.inverse_dynamics.derivatives(q0, v0, a0, wrt="f_ext"), "by 'f_ext' is taken where that is given"),
+    (lambda: ARM.inverse_dynamics.vjp(q0, v0, a0, np.ones(7)), r"tau_bar has shape \(7,\)"),
+    (lambda: ARM.inverse_dynamics.vjp(q0, v0, a0), "needs tau_bar too"),
+    (lambda: ARM.inverse_dynamics.jvp(q0, v0, a0), "takes rates of at least one input: dq, dv, da"),
+    (
+        lambda: kt.load("go2").gravity_forces.jvp(kt.load("go2").neutral(), dq=np.ones(19)),
+        r"dq has shape \(19,\).* a step of a configuration is a velocity, nv numbers",
+    ),
+    (
+        lambda: kt.Mechanism(ARM, [kt.Rod("tool0", None, length=0.75)]).forward_dynamics.vjp,
+        "forward_dynamics has no vjp yet: functions of mechanisms and contacts",
+    ),
+    (
+        lambda: ARM.operational_inertia.vjp(q0, np.eye(6), frame="tool0"),
+        "operational_inertia_vjp: a loop of the kind 'repeat' cannot be differentiated backwards",
+    ),
+)
