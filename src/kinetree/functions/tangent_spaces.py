@@ -9,7 +9,6 @@ from typing import Any
 from kinetree.glossary.symbols import Shape
 from kinetree.graph import Port
 from kinetree.model import Model
-from kinetree.scalars.dual import Dual, rate_of
 
 
 @dataclass(frozen=True)
@@ -30,6 +29,8 @@ class Configuration:
 
     def rates(self, q: Sequence[Any]) -> list[dict[int, Any]]:
         """Return how fast each entry of q changes with each velocity: those that are not known to be zero."""
+        from kinetree.scalars.dual import Dual, rate_of  # only a trace needs them
+
         found: list[dict[int, Any]] = [{} for _ in q]
         for body in self.model.leading:
             own, n = [q[k] for k in body.q_index], len(body.v_index)
@@ -42,6 +43,8 @@ class Configuration:
 
     def velocities(self, q: Sequence[Any]) -> list[dict[int, Any]]:
         """Return how fast each velocity, of a motion through q, changes with the rate of each entry of q."""
+        from kinetree.scalars.dual import Dual, rate_of
+
         found: list[dict[int, Any]] = [{} for _ in range(self.model.nv)]
         for body in self.model.leading:
             own = [q[k] for k in body.q_index]
