@@ -65,6 +65,19 @@ def test_functions_of_users_have_derivatives_too():
     assert np.abs(found.dtau_dkp - (law(q, v, 3.0) - law(q, v, 2.0))).max() < 1e-13
 
 
+def test_numbers_of_the_robot_are_inputs_of_derivatives_too():
+    loaded = ARM.compile("inverse_dynamics", inputs=[kt.gravity, kt.payload("tool0", name="load")])
+    q, v, a = (x[0] for x in STATES)
+    load, g, h = np.array([2.0, 0, 0, 0.2, 0.03, 0, 0.03, 0, 0, 0.01]), np.array([0, 0.1, -9.8]), 1e-6
+    found = loaded.derivatives(q, v, a, g, load, wrt=("q", "gravity", "load"))
+    E = np.eye(6) * h
+    numeric = np.array([(loaded(q + e, v, a, g, load) - loaded(q - e, v, a, g, load)) / (2 * h) for e in E]).T
+    assert np.abs(found.dtau_dq - numeric).max() < 1e-7
+    tau = loaded(q, v, a, g, load)  # affine in both
+    assert np.abs(found.dtau_dload @ load - (tau - ARM.with_gravity(g).inverse_dynamics(q, v, a))).max() < 1e-12
+    assert np.abs(found.dtau_dgravity @ g - (tau - loaded(q, v, a, 0 * g, load))).max() < 1e-12
+
+
 @pytest.mark.parametrize("kind", ["derivatives", "vjp", "jvp"])
 def test_a_choice_that_is_not_taken_has_no_derivative(kind):
     root = kt.compile(ARM, lambda x: np.where(x > 0.0, np.sqrt(x), 0.0), shapes={"x": ()}, name="root")
