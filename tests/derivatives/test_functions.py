@@ -78,6 +78,17 @@ def test_numbers_of_the_robot_are_inputs_of_derivatives_too():
     assert np.abs(found.dtau_dgravity @ g - (tau - loaded(q, v, a, 0 * g, load))).max() < 1e-12
 
 
+def test_weights_come_before_what_may_be_left_out():
+    q, v, a = (x[0] for x in STATES)
+    f_ext, weights = np.ones((6, 6)), np.arange(6.0)
+    found = ARM.inverse_dynamics.vjp(q, v, a, weights, f_ext=f_ext, wrt=("q", "f_ext"))
+    both = ARM.inverse_dynamics.derivatives(q, v, a, f_ext, wrt=("q", "f_ext"))
+    assert np.abs(found.q_bar - weights @ both.dtau_dq).max() < 1e-12
+    assert np.abs(found.f_ext_bar - np.einsum("k,kij->ij", weights, both.dtau_df_ext)).max() < 1e-12
+    by_default = law.vjp(q, v, weights)
+    assert np.abs(by_default.q_bar - weights @ law.derivatives(q, v, 3.0, wrt="q")).max() < 1e-12
+
+
 @pytest.mark.parametrize("kind", ["derivatives", "vjp", "jvp"])
 def test_a_choice_that_is_not_taken_has_no_derivative(kind):
     root = kt.compile(ARM, lambda x: np.where(x > 0.0, np.sqrt(x), 0.0), shapes={"x": ()}, name="root")
@@ -133,6 +144,22 @@ def test_they_are_functions_like_others():
     assert np.abs(composed(q, v, a) - f(q, v, a) @ v).max() < 1e-12
     assert "double" in f.to_c().header
     assert "wrt" in ARM.inverse_dynamics.vjp.__doc__
+
+
+def test_rates_are_part_of_other_functions():
+    q, v, a = (x[0] for x in STATES)
+    turning, jerk, h = ARM.inverse_dynamics.jvp, np.linspace(-1.0, 1.0, 6), 1e-6
+
+    @kt.compile(ARM, shapes={"jerk": (6,)})
+    def jerk_torque(q, v, a, jerk):
+        return turning(q, v, a, dq=v, dv=a, da=jerk) / 2
+
+    alone = turning(q, v, a, dq=v, dv=a, da=jerk)
+    assert np.allclose(jerk_torque(q, v, a, jerk), alone / 2, rtol=1e-13, atol=1e-13)
+    ahead, behind = (ARM.inverse_dynamics(q + s * v, v + s * a, a + s * jerk) for s in (h, -h))
+    assert np.allclose(alone, (ahead - behind) / (2 * h), rtol=1e-6, atol=1e-6)
+    constant = kt.compile(ARM, lambda q: turning(q, [0.1] * 6, [0.0] * 6, dq=[0.1] * 6), shapes={"q": (6,)}, name="c")
+    assert np.allclose(constant(q), turning(q, [0.1] * 6, [0.0] * 6, dq=[0.1] * 6), rtol=1e-13, atol=1e-13)
 
 
 def test_nan_stays_in_its_row():

@@ -19,7 +19,7 @@ Options = tuple[tuple[str, Value], ...]
 class Opened(NamedTuple):
     """The program of a function in a graph that grows, and what its derivatives are taken of and by.
 
-    `spec` is that of one variant; `wrt` are the names of inputs.
+    `spec` is that of one variant; `ports` are all inputs, also those of the derivative; `wrt` are names of inputs.
     """
 
     spec: FunctionSpec
@@ -27,19 +27,25 @@ class Opened(NamedTuple):
     graph: Graph
     results: list[int]
     wrt: tuple[str, ...]
-    options: Options
+    variant: Variant
 
     @classmethod
-    def of(cls, spec: FunctionSpec, variant: Variant, wrt: tuple[str, ...], value: bool) -> Opened:
-        """Return the function opened; where its value is a result too, that keeps its bits."""
+    def of(
+        cls, spec: FunctionSpec, variant: Variant, inputs: tuple[Port, ...], wrt: tuple[str, ...], value: bool
+    ) -> Opened:
+        """Return the function opened, as a part of one with these inputs.
+
+        Where its value is a result too, that keeps its bits.
+        """
         from kinetree.passes import optimize
         from kinetree.passes.adjoints import recorded
 
         program = spec.trace(variant)
         program = optimize(program) if value else program
-        graph = Graph()
-        results = recorded(program, graph, lambda port, k: graph.node("input", (), (port, k)), exact=value)
-        return cls(spec, spec.ports(variant.optional), graph, results, wrt, variant.options)
+        graph, names = Graph(), [port.name for port in inputs]
+        own = [names.index(port.name) for port in spec.ports(variant.optional)]
+        results = recorded(program, graph, lambda port, k: graph.node("input", (), (own[port], k)), exact=value)
+        return cls(spec, inputs, graph, results, wrt, variant)
 
     def entries(self, name: str) -> list[int]:
         """Return the nodes of an input."""
@@ -79,8 +85,11 @@ class Opened(NamedTuple):
         """Return the blocks of the Jacobian, of which a page knows, by the names of the result and of inputs."""
         from kinetree.tracing.tracer import flatten, nested
 
-        given = {port.name: nested(self.scalars(self.entries(port.name)), port.shape) for port in self.ports}
-        found, (result,) = page(given, dict(self.options), self.wrt), self.spec.outputs
+        given = {
+            port.name: nested(self.scalars(self.entries(port.name)), port.shape)
+            for port in self.spec.ports(self.variant.optional)
+        }
+        found, (result,) = page(given, dict(self.variant.options), self.wrt), self.spec.outputs
         return {(result.name, name): tuple(self.node(x) for x in flatten(found[name])) for name in self.wrt}
 
     def scalars(self, nodes: Iterable[int]) -> list[Any]:

@@ -102,15 +102,13 @@ def _variant(
     base = spec.of(given, options)
     ports = base.ports(given)
     further = tuple(transform.further(base, wrt))
-    inputs = (*ports, *further)
+    first = len(ports) if transform.directions else len(spec.required)
+    inputs = (*ports[:first], *further, *ports[first:])
     outputs = (*(base.outputs if value else ()), *transform.outputs(base, wrt))
 
     def program() -> Program:
-        opened = Opened.of(base, Variant(given, options, "float64"), wrt, value)
-        nodes = {
-            port.name: [opened.graph.node("input", (), (len(ports) + k, j)) for j in range(port.size)]
-            for k, port in enumerate(further)
-        }
+        opened = Opened.of(base, Variant(given, options, "float64"), inputs, wrt, value)
+        nodes = {port.name: opened.entries(port.name) for port in further}
         values, start = Made(), 0
         for port in base.outputs if value else ():
             values.append(tuple(opened.results[start : start + port.size]))
