@@ -23,7 +23,7 @@ from kinetree.identification import (
     prepare,
 )
 from kinetree.identification.newton import pseudo_inertia
-from kinetree.identification.samples import repeated
+from kinetree.identification.checks.registry import repeated
 from kinetree.identification.validation import verdict
 from kinetree.joints import FreeFlyer, Revolute
 

@@ -11,6 +11,7 @@ from kinetree.errors import ArgumentError, listed
 from kinetree.excitation.problem import Problem
 from kinetree.excitation.search import Found
 from kinetree.identification.equations import RegressionModel
+from kinetree.identification.log import Log
 from kinetree.identification.estimators.contract import Prior, deviations, solve
 from kinetree.identification.parameters.base import BaseParameters
 from kinetree.identification.parameters.terms import smooth_sign
@@ -195,6 +196,6 @@ def _expected(
     """Return a record's information: A, where it is ``AᵀA``, the covariance (n, n) and the deviations (n,)."""
     record, n = Samples(q, v, a, tau, direction=smooth_sign(v, base.smoothing)), base.dimension
     with one_thread():
-        A, _ = RegressionModel(base).factors(record).stacked(noise)
+        A, _ = RegressionModel(base).factors(Log(record)).stacked(noise)
     _, covariance, null = solve(A, np.zeros(len(A)), Prior(np.zeros(n), np.full(n, np.inf)))
     return A, covariance, deviations(covariance, null)

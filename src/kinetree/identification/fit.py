@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.identification.equations import NINE, RegressionModel
-from kinetree.identification.estimators.contract import Solution
+from kinetree.identification.equations import NINE
+from kinetree.identification.estimators.contract import Equations, Solution
 from kinetree.identification.newton import Consistent
 from kinetree.identification.nonlinear import Nonlinear
 from kinetree.identification.signatures import ReportAndValidation
-from kinetree.identification.triangle import QRFactors
 from kinetree.lazy import cached_property, lazy_method
 from kinetree.logs.findings import Findings
 from kinetree.signatures import friendly_call_errors
@@ -106,10 +105,11 @@ class Fit(ReportAndValidation):
                 raise AttributeError(f"'Fit' object has no attribute {name!r}: it is {RENAMED[name]}")
             return self.__getattribute__(name)  # raises again what a property has raised
 
-    def __init__(self, rows: RegressionModel, factors: QRFactors, solution: Solution, consistent: Consistent) -> None:
+    def __init__(self, equations: Equations, solution: Solution, consistent: Consistent) -> None:
+        rows, factors = equations.model, equations.factors
         self.rows, self.base, self.stribeck_speed, self.count = rows, rows.base, rows.stribeck_speed, factors.count
         n = self.base.dimension
-        self.cutoffs = tuple(sorted(rows.cutoffs))
+        self.cutoffs = tuple(sorted(equations.log.cutoffs))
         self.values, self.covariance = solution.values[:n], solution.covariance[:n, :n]
         self.noise = np.where(factors.counts > 0.0, solution.noise, np.nan)
         self.parameters, self.gap = consistent
