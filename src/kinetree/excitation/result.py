@@ -11,8 +11,8 @@ from kinetree.errors import ArgumentError, listed
 from kinetree.excitation.problem import Problem
 from kinetree.excitation.search import Found
 from kinetree.identification.equations import RegressionModel
-from kinetree.identification.log import Log
 from kinetree.identification.estimators.contract import Prior, deviations, solve
+from kinetree.identification.log import Log
 from kinetree.identification.parameters.base import BaseParameters
 from kinetree.identification.parameters.terms import smooth_sign
 from kinetree.identification.triangle import one_thread
