@@ -18,6 +18,7 @@ from kinetree.identification.parameters.terms import smooth_sign
 from kinetree.identification.triangle import one_thread
 from kinetree.lazy import cached_property
 from kinetree.logs.samples import Samples
+from kinetree.motions.extremes import plain
 from kinetree.motions.paths import Sample
 from kinetree.motions.trajectory import Trajectory
 from kinetree.tables import Cells, number
@@ -180,7 +181,8 @@ class Excitation:
         rows = zip(self.base.names, self.base.combinations, self.base.of().tolist(), self.std.tolist(), strict=True)
         found = {name: getattr(self, name) for name in ("condition", "held", "iterations", "converged")}
         found |= {"robot": self.robot.name, "duration": self.trajectory.duration}
-        return found | {"parameters": [dict(zip(keys, row, strict=True)) for row in rows]}
+        found |= {"parameters": [dict(zip(keys, row, strict=True)) for row in rows]}
+        return dict(plain(found))
 
     def __str__(self) -> str:
         head = f"{self.robot.name}: {self.series.duration:g} s, condition number {number(self.condition)}"

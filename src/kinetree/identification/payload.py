@@ -23,11 +23,12 @@ from kinetree.identification.triangle import on_one_thread
 from kinetree.logs.findings import LogWarning
 from kinetree.logs.samples import Filter, Samples
 from kinetree.model import WORLD
+from kinetree.motions.extremes import plain
 from kinetree.robot import Robot
 from kinetree.runtime.function import Function
 from kinetree.spatial import Inertia
 from kinetree.tables import Cells, number
-from kinetree.validation import Array, of_joints, positive
+from kinetree.validation import Array, of_joints, positive, real_array
 
 if TYPE_CHECKING:
     from rich.console import JustifyMethod
@@ -81,7 +82,7 @@ def with_known_load(robot: Robot, log: Any, frame: str, inertia: Inertia | float
             raise ArgumentError(f"{robot.body_names[rows.body]} holds a load in this motion already")
         held[..., rows.body] = positive("the mass of a load", inertia)
         return motion._replace(held=held)
-    load, ten = [np.zeros((0, robot.nv))], np.array(inertia, dtype=float)
+    load, ten = [np.zeros((0, robot.nv))], real_array("inertia", np.asarray(inertia), 10, batch=False)
     for piece in Log(motion).pieces(robot):
         own = rows.predicted(rows.columns(piece), ten)
         load.append(own if piece.load is None else own + piece.load)
@@ -135,7 +136,7 @@ class Payload(NamedTuple):
     def to_dict(self) -> dict[str, Any]:
         """Return the inertia by the names of its parameters, the estimates and their standard deviations, for JSON."""
         ten = dict(zip(TEN, map(float, self.inertia), strict=True))
-        return {"inertia": ten, "estimates": self.values.tolist(), "std": self.std.tolist()}
+        return dict(plain({"inertia": ten, "estimates": self.values, "std": self.std}))
 
     def __str__(self) -> str:
         return str(self.table())

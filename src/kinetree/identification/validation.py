@@ -16,6 +16,7 @@ from kinetree.identification.log import Log, motion_of, motions_in
 from kinetree.identification.parameters.base import BaseParameters
 from kinetree.identification.parameters.terms import JointTerms
 from kinetree.logs.samples import Filter
+from kinetree.motions.extremes import plain
 from kinetree.robot import Robot
 from kinetree.tables import Cells, number
 from kinetree.validation import Array
@@ -92,7 +93,7 @@ class Validation(NamedTuple):
     def to_dict(self) -> dict[str, Any]:
         """Return its figures for each joint, for JSON."""
         names = ("rms", "relative", "before", "white", "p")
-        return {"samples": self.size} | {name: getattr(self, name).tolist() for name in names}
+        return dict(plain({"samples": self.size} | {name: getattr(self, name) for name in names}))
 
     def __repr__(self) -> str:
         worst = f"relative residuals up to {self.relative.max(initial=0.0):.3g}"
