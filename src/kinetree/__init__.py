@@ -35,7 +35,7 @@ NAMES = {
     "logs.samples": "Filter",
     "logs.sensors": "Sensors",
     "mechanism_methods": "Mechanism",
-    "model": "JointLimits Model ModelBuilder",
+    "model": "Actuator JointLimits Model ModelBuilder",
     "motions.states": "State",
     "motions.trajectory": "Trajectory",
     "robot_methods": "Robot",
@@ -52,7 +52,17 @@ NAMES = {
 """The public names of each module, imported at first use; `tools/make_signatures.py` makes the stub of them."""
 
 SUBMODULES = ("conventions", "modern_robotics", "motions")
-SUBMODULES += ("algorithms", "excitation", "formats", "identification", "joints", "model", "robot", "spatial")
+SUBMODULES += (
+    "algorithms",
+    "excitation",
+    "formats",
+    "geometry",
+    "identification",
+    "joints",
+    "model",
+    "robot",
+    "spatial",
+)
 
 _MODULE = {name: f"kinetree.{module}" for module, names in NAMES.items() for name in names.split()}
 _RENAMED = {

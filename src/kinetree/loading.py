@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from os import PathLike
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from kinetree.errors import ArgumentError
-from kinetree.formats.load import Source, load_cut_model, load_model
+from kinetree.formats.load import ReadOptions, RobotFile, Source, named_folders, read_cut_robot, read_robot
 from kinetree.locks import importing
-from kinetree.model import GRAVITY, Model
 from kinetree.model.checks import Pose
 from kinetree.robot_methods import Robot
 from kinetree.signatures import friendly_call_errors
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = ["load", "load_mechanism"]
 
+NO_PACKAGES: Mapping[str, str | PathLike[str]] = MappingProxyType({})
+
 
 @friendly_call_errors
 def load(
@@ -25,10 +28,11 @@ def load(
     *,
     floating_base: bool | None = None,
     base_pose: Pose | None = None,
-    gravity: Iterable[float] = GRAVITY,
+    gravity: Iterable[float] | None = None,
     mimic: str = "follow",
     lenient: bool = False,
     srdf: Source | None = None,
+    packages: Mapping[str, str | PathLike[str]] = NO_PACKAGES,
 ) -> Robot:
     """Load a robot.
 
@@ -43,8 +47,8 @@ def load(
     base_pose : (4, 4) array-like, or SciPy's RigidTransform or Rotation, optional
         Pose of the root link in the world, for a fixed base. By default it stands at the world's origin, or where an
         SDF file has it.
-    gravity : 3 numbers
-        Acceleration of gravity in the world's axes (m/s²).
+    gravity : 3 numbers, optional
+        Acceleration of gravity in the world's axes (m/s²), by default (0, 0, -9.81).
     mimic : {"follow", "independent"}
         Whether joints that mimic others follow them, without a coordinate of their own, or each moves by itself.
     lenient : bool
@@ -56,6 +60,9 @@ def load(
     srdf : str, bytes or path, optional
         An SRDF file, or its text: its group states become named configurations (`Robot.configurations`). Joints that a
         state does not name are at their zero; those that the robot has not are left out, with a `FormatWarning`.
+    packages : mapping of str to path, optional
+        Folders of ROS packages by their names, for meshes at ``package://NAME/…``. Others are found by the package.xml
+        around the file, in ROS_PACKAGE_PATH and AMENT_PREFIX_PATH, and in folders of that name above the file.
 
     Raises
     ------
@@ -73,20 +80,19 @@ def load(
     >>> kt.load("ur5")
     <Robot 'ur5': 6 joints, nq = 6, nv = 6>
     """
-    model = load_model(
-        source, floating_base=floating_base, base_pose=base_pose, gravity=gravity, mimic=mimic, lenient=lenient
-    )
-    return _robot(model, srdf)
+    options = ReadOptions(floating_base, base_pose, gravity, mimic, lenient, named_folders(packages))
+    return _robot(read_robot(source, options), srdf)
 
 
-def _robot(model: Model, srdf: Source | None) -> Robot:
-    """Return the robot of a model, with the configurations of an SRDF file if there is one."""
-    if srdf is None:
-        return Robot(model)
-    with importing:
-        from kinetree.formats.srdf import configurations_of
+def _robot(found: RobotFile, srdf: Source | None) -> Robot:
+    """Return the robot of a file, with the configurations of an SRDF file if there is one."""
+    configurations = found.configurations
+    if srdf is not None:
+        with importing:
+            from kinetree.formats.srdf import configurations_of
 
-    return Robot(model, configurations_of(model, srdf))
+        configurations = {**configurations, **configurations_of(found.model, srdf)}
+    return Robot(found.model, configurations, geometry=found.geometry, actuators=found.actuators)
 
 
 @friendly_call_errors
@@ -96,10 +102,11 @@ def load_mechanism(
     cut: str | Iterable[str] = (),
     floating_base: bool | None = None,
     base_pose: Pose | None = None,
-    gravity: Iterable[float] = GRAVITY,
+    gravity: Iterable[float] | None = None,
     mimic: str = "follow",
     lenient: bool = False,
     srdf: Source | None = None,
+    packages: Mapping[str, str | PathLike[str]] = NO_PACKAGES,
     actuated: Iterable[str] | None = None,
     stabilization: float = 0.0,
 ) -> Mechanism:
@@ -125,7 +132,7 @@ def load_mechanism(
         As `load` takes it.
     cut : str or iterable of str
         Joints to cut, with a motor or not, instead of others in their loops.
-    floating_base, base_pose, gravity, mimic, lenient, srdf
+    floating_base, base_pose, gravity, mimic, lenient, srdf, packages
         As `load` takes them.
     actuated : iterable of str, optional
         The joints that are driven: `Mechanism.actuated`. By default those with a motor, as above; all but floating
@@ -167,15 +174,8 @@ def load_mechanism(
     cut = tuple(given) if isinstance(given, Iterable) else ()
     if not isinstance(given, Iterable) or not all(isinstance(name, str) for name in cut):
         raise ArgumentError(f"cut takes names of joints; {given!r} was given")
-    model, cuts, motors = load_cut_model(
-        source,
-        cut,
-        lambda joint: not why_it_cannot_close(joint),
-        floating_base=floating_base,
-        base_pose=base_pose,
-        gravity=gravity,
-        mimic=mimic,
-        lenient=lenient,
-    )
-    loops = [Loop(*frame_names(joint), joint.joint, name=joint.name) for joint in cuts]
-    return Mechanism(_robot(model, srdf), loops, motors if actuated is None else actuated, stabilization=stabilization)
+    options = ReadOptions(floating_base, base_pose, gravity, mimic, lenient, named_folders(packages))
+    found = read_cut_robot(source, cut, lambda joint: not why_it_cannot_close(joint), options)
+    loops = [Loop(*frame_names(joint), joint.joint, name=joint.name) for joint in found.closing]
+    driven = found.motors if actuated is None else actuated
+    return Mechanism(_robot(found, srdf), loops, driven, stabilization=stabilization)

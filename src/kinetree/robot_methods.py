@@ -34,6 +34,7 @@ class Robot(robot.Robot):
     names           joint_names, q_names, v_names, body_names, frame_names
     joints, frames  joint, frame, lower_limits, upper_limits, velocity_limits, effort_limits, armature, damping,
                     friction, stiffness, rest_positions
+    shapes, motors  geometry, visual_geometry, collision_geometry, actuators, actuation
     positions       neutral, random_configuration, random_state, configurations, configuration
     another robot   with_gravity, with_base_pose, with_friction, with_joint_physics, with_limits, with_inertia,
                     with_inertial_parameters, with_frame, with_configuration, lock, attach
@@ -53,9 +54,15 @@ class Robot(robot.Robot):
         With plain numbers. `kinetree.load` makes one from a file or a name, `ModelBuilder` from Python.
     configurations : mapping of str to (nq,) array, optional
         Named configurations (see `with_configuration`).
+    geometry : kinetree.geometry.Geometries, or function without arguments that returns them, optional
+        The shapes of the links.
+    actuators : iterable of Actuator, optional
+        The motors, in the order of the columns of `actuation`.
 
     Attributes
     ----------
+    actuators : tuple of Actuator
+        Of an MJCF file, or as given.
     configurations : mapping of str to (nq,) array
         The named configurations, read-only: of an SRDF file (`kinetree.load`), or of `with_configuration`.
 

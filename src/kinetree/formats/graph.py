@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from kinetree.errors import FormatError, KinetreeError, ModelError, listed, shortened, unknown_name, warn_user
 from kinetree.formats.xml import IDENTITY, Element, Rows, Triple
@@ -16,6 +16,10 @@ from kinetree.model.checks import Pose as Placement
 from kinetree.model.checks import TooLargeError, check_inertias, inertia_defect, is_body
 from kinetree.model.tree import cycles, root_link
 from kinetree.spatial import GeneralRotation, Inertia, Mat3, Sym3, Transform
+
+if TYPE_CHECKING:
+    from kinetree.formats.packages import Packages
+    from kinetree.geometry import Geometries
 
 
 class Pose(NamedTuple):
@@ -113,7 +117,8 @@ class KinematicGraph(NamedTuple):
     """What a file describes, before it is cut into a tree: links, joints and frames in file order.
 
     `floating` is whether the file has the robot move freely, None where its format does not say; `poses` are the
-    transforms from the world to links where the file gives them: there a root that is fixed stands.
+    transforms from the world to links where the file gives them: there a root that is fixed stands. `geometry` reads
+    the shapes of the links, when a robot is asked for them; it takes what finds their files.
     """
 
     name: str
@@ -123,6 +128,7 @@ class KinematicGraph(NamedTuple):
     frames: tuple[GraphFrame, ...] = ()
     floating: bool | None = None
     poses: Mapping[str, Transform] = MappingProxyType({})
+    geometry: Callable[[Packages], Geometries] | None = None
 
     def with_mimic(self, mimic: str) -> KinematicGraph:
         """Return the graph whose joints "follow" those that they mimic, or are "independent"."""

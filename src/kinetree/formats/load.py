@@ -7,18 +7,23 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kinetree.embedded import EMBEDDED, embedded_text
-from kinetree.errors import FormatError, KinetreeError, shortened
+from kinetree.errors import ArgumentError, FormatError, KinetreeError, shortened
 from kinetree.formats.graph import GraphJoint, KinematicGraph, model_of
 from kinetree.formats.urdf.document import graph_from_element as graph_from_urdf
 from kinetree.formats.xml import MAX_BYTES, Element, check_size, parse_xml
 from kinetree.joints import Joint
 from kinetree.lazy import lazy_method
 from kinetree.locks import importing
-from kinetree.model import GRAVITY, Model
+from kinetree.model import GRAVITY, Actuator, Model
 from kinetree.model.checks import Pose
+
+if TYPE_CHECKING:
+    from kinetree.geometry import Geometries
 
 
 def described_names() -> list[str]:
@@ -48,6 +53,7 @@ def description_path(name: str) -> str:
 
 
 get_close_matches = lazy_method("difflib", "get_close_matches")
+packages_of = lazy_method("kinetree.formats.packages", "Packages")
 
 ENDINGS = (".urdf", ".xml", ".xacro", ".sdf")
 
@@ -70,16 +76,37 @@ class RobotNotFoundError(KinetreeError, FileNotFoundError):
     """No file, embedded robot or description has this name."""
 
 
-def load_model(
-    source: Source,
-    *,
-    floating_base: bool | None = None,
-    base_pose: Pose | None = None,
-    gravity: Iterable[float] = GRAVITY,
-    mimic: str = "follow",
-    lenient: bool = False,
-) -> Model:
-    """Return the model of a robot; `kinetree.load` documents the arguments.
+class ReadOptions(NamedTuple):
+    """How a robot is read; `kinetree.load` documents them."""
+
+    floating_base: bool | None = None
+    base_pose: Pose | None = None
+    gravity: Iterable[float] | None = None
+    mimic: str = "follow"
+    lenient: bool = False
+    packages: Mapping[str, str] = MappingProxyType({})
+    xacro: Mapping[str, object] | None = None
+
+
+AS_IT_IS = ReadOptions()
+
+
+class RobotFile(NamedTuple):
+    """What a file says of a robot: the arguments of `Robot`, and the joints that close loops, of `load_mechanism`.
+
+    `motors` are the joints that have one; None where the file says of none that it has.
+    """
+
+    model: Model
+    configurations: Mapping[str, Sequence[float]] = MappingProxyType({})
+    geometry: Callable[[], Geometries] | None = None
+    actuators: tuple[Actuator, ...] = ()
+    closing: tuple[GraphJoint, ...] = ()
+    motors: tuple[str, ...] | None = None
+
+
+def load_model(source: Source, **options: Any) -> Model:
+    """Return the model of a robot; `kinetree.load` documents the options.
 
     Examples
     --------
@@ -88,50 +115,78 @@ def load_model(
     >>> load_model("<robot name='rock'><link name='stone'/></robot>", floating_base=True).nv
     6
     """
-    graph, floats = read_graph(source, mimic, lenient, floating_base)
-    return model_of(graph.without_loops(), floating_base=floats, base_pose=base_pose, gravity=gravity)
+    return read_robot(source, ReadOptions(**options)).model
 
 
-def load_cut_model(
-    source: Source,
-    cut: Sequence[str],
-    closes: Callable[[Joint], bool],
-    *,
-    floating_base: bool | None = None,
-    base_pose: Pose | None = None,
-    gravity: Iterable[float] = GRAVITY,
-    mimic: str = "follow",
-    lenient: bool = False,
-) -> tuple[Model, tuple[GraphJoint, ...], tuple[str, ...] | None]:
-    """Return the model of a robot whose loops are cut, the joints that were cut, and the names of those with motors.
+def read_robot(source: Source, options: ReadOptions) -> RobotFile:
+    """Return what a source says of a robot."""
+    graph, floats = read_graph(source, options)
+    return _of_graph(graph.without_loops(), floats, options)
+
+
+def _of_graph(graph: KinematicGraph, floats: bool | None, options: ReadOptions) -> RobotFile:
+    gravity = GRAVITY if options.gravity is None else options.gravity
+    model = model_of(graph, floating_base=floats, base_pose=options.base_pose, gravity=gravity)
+    return RobotFile(model, geometry=_geometry(graph, options))
+
+
+def _geometry(graph: KinematicGraph, options: ReadOptions) -> Callable[[], Geometries] | None:
+    """Return what reads the shapes of a graph, with their files found from where this process is now."""
+    read, folder = graph.geometry, folder_of(graph.element.source)
+    return read and (lambda: read(packages_of(folder, options.packages)))
+
+
+def folder_of(source: str) -> str:
+    """Return the absolute folder of a file; for a text the one in which this process is."""
+    return os.path.dirname(os.path.abspath(source))
+
+
+def named_folders(packages: Mapping[str, str | os.PathLike[str]]) -> dict[str, str]:
+    """Return the absolute folders of packages that a user names; an error where one is none."""
+    if not isinstance(packages, Mapping):
+        raise ArgumentError(
+            f"packages takes a mapping such as {{'ur_description': 'a/folder'}}; {packages!r} was given"
+        )
+    found = {}
+    for name, path in packages.items():
+        if not isinstance(name, str) or not isinstance(path, str | os.PathLike):
+            raise ArgumentError(f"packages takes names and their folders; {name!r}: {path!r} was given")
+        found[name] = os.path.abspath(os.fspath(path))
+        if not os.path.isdir(found[name]):
+            raise ArgumentError(f"packages: {name!r}: there is no folder {found[name]!r}")
+    return found
+
+
+def read_cut_robot(
+    source: Source, cut: Sequence[str], closes: Callable[[Joint], bool], options: ReadOptions
+) -> RobotFile:
+    """Return what a source says of a robot whose loops are cut.
 
     The model has the frames of the joints that were cut. Where a motor drives a joint that follows another, the one
-    that leads has it; where the file says of no joint that it has a motor, None is returned for their names. `closes`
-    tells whether a loop can close at a joint; see `kinetree.load_mechanism`.
+    that leads has it. `closes` tells whether a loop can close at a joint; see `kinetree.load_mechanism`.
     """
     with importing:
         from kinetree.formats.spanning import cut_into_tree
 
-    graph, floats = read_graph(source, mimic, lenient, floating_base)
+    graph, floats = read_graph(source, options)
     tree, cuts = cut_into_tree(graph, cut, closes)
-    model = model_of(tree, floating_base=floats, base_pose=base_pose, gravity=gravity)
+    found = _of_graph(tree, floats, options)
     with_motor = {joint.name for joint in graph.joints if joint.actuated and joint.joint.nv}
-    driven = {k for body in model.bodies if body.joint_name in with_motor for k in body.v_index}
-    motors = tuple(body.joint_name for body in model.leading if driven & {*body.v_index})
-    return model, cuts, motors if with_motor else None
+    driven = {k for body in found.model.bodies if body.joint_name in with_motor for k in body.v_index}
+    motors = tuple(body.joint_name for body in found.model.leading if driven & {*body.v_index})
+    return found._replace(closing=cuts, motors=motors if with_motor else None)
 
 
-def read_graph(
-    source: Source, mimic: str, lenient: bool, floating_base: bool | None
-) -> tuple[KinematicGraph, bool | None]:
+def read_graph(source: Source, options: ReadOptions = AS_IT_IS) -> tuple[KinematicGraph, bool | None]:
     """Return the file that a source names, and whether its base floats; None where that is for the file to say."""
     text, name, floats = find_source(source)
-    root = parse_xml(text, name, lenient=lenient)
+    root = parse_xml(text, name, lenient=options.lenient)
     tag = root.tag.rpartition("}")[2]
     if tag in UNREADABLE:
         raise root.error(f"this is {UNREADABLE[tag]}, which cannot be read yet: give a URDF or SDF file")
     read = READERS.get(tag) or READERS["robot"]  # URDF's says what the root must be
-    return read(root).with_mimic(mimic), floats if floating_base is None else floating_base
+    graph = read(root).with_mimic(options.mimic)
+    return graph, floats if options.floating_base is None else options.floating_base
 
 
 def find_source(source: Source) -> tuple[str | bytes, str, bool | None]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, Self, TypeVar
 
@@ -11,7 +12,8 @@ import numpy as np
 from kinetree.algorithms.table import ALGORITHMS, give_functions, table_of
 from kinetree.errors import ArgumentError, ModelError, unknown_attribute, unknown_name
 from kinetree.locks import importing
-from kinetree.model import Body, JointSpring, Model
+from kinetree.model import Actuator, Body, JointSpring, Model
+from kinetree.robot.equipment import Equipment, check_actuator
 from kinetree.robot.signatures import RobotFunctions
 from kinetree.signatures import friendly_call_errors
 from kinetree.validation import Array, check_finite, real_array
@@ -19,6 +21,7 @@ from kinetree.validation import Array, check_finite, real_array
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+    from kinetree.geometry import Geometries
     from kinetree.runtime import Function
 
 
@@ -182,7 +185,7 @@ def _resistance(field: str, doc: str) -> of_model[Array]:
 
 
 @friendly_call_errors
-class BaseRobot(AlgorithmAttributes, RobotFunctions):
+class BaseRobot(AlgorithmAttributes, Equipment, RobotFunctions):
     """What a robot is by itself: the other modules of this room take it and return it, and `Robot` has them as methods.
 
     See `kinetree.Robot`.
@@ -191,13 +194,23 @@ class BaseRobot(AlgorithmAttributes, RobotFunctions):
     if TYPE_CHECKING:
         configurations: Mapping[str, Array]
 
-    def __init__(self, model: Model, configurations: Mapping[str, ArrayLike] | None = None) -> None:
+    def __init__(
+        self,
+        model: Model,
+        configurations: Mapping[str, ArrayLike] | None = None,
+        *,
+        geometry: Geometries | Callable[[], Geometries] | None = None,
+        actuators: Iterable[Actuator] = (),
+    ) -> None:
         if not isinstance(model, Model):
             raise ArgumentError(f"Robot takes a Model, {type(model).__name__} was given; kinetree.load reads files")
         if not all(isinstance(x, float) for x in model.numbers):
             raise ModelError("a Robot's model must have plain numbers; the algorithms take models over any scalar")
         checked = {name: named_configuration(model, name, q) for name, q in (configurations or {}).items()}
-        self.__dict__.update(model=model, configurations=MappingProxyType(checked))
+        own = tuple(actuators)
+        for actuator in own:
+            check_actuator(model, actuator)
+        self.__dict__.update(model=model, configurations=MappingProxyType(checked), actuators=own, _geometry=geometry)
 
     _instead = "see with_gravity and kinetree.load"
 
@@ -254,16 +267,41 @@ class BaseRobot(AlgorithmAttributes, RobotFunctions):
         if not isinstance(other, BaseRobot) or self.model != other.model:
             return False
         ours, theirs = self.configurations, other.configurations
+        if self.actuators != other.actuators or self.geometry != other.geometry:
+            return False
         return ours.keys() == theirs.keys() and all(np.array_equal(q, theirs[name]) for name, q in ours.items())
 
     def __hash__(self) -> int:
         return hash(self.model)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.model, dict(self.configurations))
+        return partial(type(self), geometry=self.geometry, actuators=self.actuators), (
+            self.model,
+            dict(self.configurations),
+        )
 
     def __repr__(self) -> str:
         return f"<Robot {self.name!r}: {len(self.joint_names)} joints, nq = {self.nq}, nv = {self.nv}>"
+
+
+R = TypeVar("R", bound=BaseRobot)
+
+
+def changed(
+    robot: R,
+    model: Model,
+    configurations: Mapping[str, ArrayLike] | None = None,
+    *,
+    geometry: Callable[[], Geometries] | None = None,
+    actuators: Iterable[Actuator] | None = None,
+) -> R:
+    """Return the robot of another model, with the same named configurations, shapes and actuators unless given."""
+    return type(robot)(
+        model,
+        robot.configurations if configurations is None else configurations,
+        geometry=geometry or robot._geometry,
+        actuators=robot.actuators if actuators is None else actuators,
+    )
 
 
 give_functions(BaseRobot, ALGORITHMS)

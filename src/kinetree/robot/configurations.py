@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from kinetree.errors import ArgumentError, ModelError, unknown_name
 from kinetree.joints import Joint
-from kinetree.robot.base import BaseRobot
+from kinetree.robot.base import BaseRobot, changed
 from kinetree.validation import Array, Seed, Size, as_generator, as_lead
 
 R = TypeVar("R", bound=BaseRobot)
@@ -146,4 +146,4 @@ def with_configuration(robot: R, name: str, q: ArrayLike) -> R:
     """
     if not isinstance(name, str) or not name:
         raise ArgumentError(f"the name of a configuration is a str; {name!r} was given")
-    return type(robot)(robot.model, {**robot.configurations, name: q})
+    return changed(robot, robot.model, {**robot.configurations, name: q})

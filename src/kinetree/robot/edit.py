@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,17 +12,10 @@ from kinetree.errors import ArgumentError, LimitWarning, warn_user
 from kinetree.model import JointFriction, Model
 from kinetree.model import edit as changes
 from kinetree.model.checks import Pose, as_transform, as_vector
-from kinetree.robot.base import BaseRobot, beyond_limits
+from kinetree.robot.base import BaseRobot, R, beyond_limits, changed
 from kinetree.robot.configurations import neutral
 from kinetree.spatial import Inertia, Transform
 from kinetree.validation import Array, as_poses, positive, real_array
-
-R = TypeVar("R", bound=BaseRobot)
-
-
-def changed(robot: R, model: Model, configurations: Mapping[str, ArrayLike] | None = None) -> R:
-    """Return the robot of another model, with the same named configurations unless others are given."""
-    return type(robot)(model, robot.configurations if configurations is None else configurations)
 
 
 def with_gravity(robot: R, gravity: ArrayLike) -> R:
@@ -141,7 +133,16 @@ def attach(robot: R, what: BaseRobot | Inertia, frame: str, *, placement: Pose |
         together = {
             name: np.concatenate([q, what.configurations.get(name, rest)]) for name, q in robot.configurations.items()
         }
-        return changed(robot, model, together)
+        return changed(
+            robot,
+            model,
+            together,
+            geometry=lambda: robot.geometry.beside(what.geometry, prefix),
+            actuators=(
+                *robot.actuators,
+                *(replace(a, name=prefix + a.name, joint=prefix + a.joint) for a in what.actuators),
+            ),
+        )
     if not isinstance(what, Inertia):
         given = f"{type(what).__module__}.{type(what).__name__}"
         raise ArgumentError(f"attach takes a Robot or a kinetree.Inertia; {given} was given")
@@ -302,7 +303,12 @@ def lock(robot: R, joints: Sequence[str] | Mapping[str, ArrayLike], q: ArrayLike
         warn_user(
             f"locked outside the limits: {told}. Give positions by name, lock({{name: position}}), or q=", LimitWarning
         )
-    return changed(robot, model, {name: q[left] for name, q in robot.configurations.items()})
+    return changed(
+        robot,
+        model,
+        {name: q[left] for name, q in robot.configurations.items()},
+        actuators=[a for a in robot.actuators if a.joint in model._body_of_joint],
+    )
 
 
 def _put(model: Model, positions: Mapping[str, ArrayLike], q: Array) -> None:

@@ -12,8 +12,7 @@ from numpy.typing import ArrayLike
 from kinetree.errors import ArgumentError, ModelError
 from kinetree.model import Body, JointLimits, JointSpring, Model
 from kinetree.model.tree import Follows, narrowed, spring_at_leader
-from kinetree.robot.base import combined
-from kinetree.robot.edit import R, changed
+from kinetree.robot.base import R, changed, combined
 from kinetree.validation import Array, check_finite, real_array
 
 Values: TypeAlias = "ArrayLike | Mapping[str, ArrayLike]"
