@@ -40,8 +40,8 @@ class Mechanism(mechanism.Mechanism):
                     independent, stabilization, length, print(mech)
     positions       complete_positions, mobility
     {functions}
-    motion          inverse_kinematics, inverse_kinematics_solver, differential_inverse_kinematics, simulate, simulation,
-                    view
+    motion          inverse_kinematics, inverse_kinematics_solver, differential_inverse_kinematics, simulate,
+                    simulation, view
     identification  identify
     code            compile, warmup
     ==============  ===================================================================================================

@@ -40,8 +40,8 @@ class Robot(robot.Robot):
     another robot   with_gravity, with_base_pose, with_friction, with_joint_physics, with_limits, with_inertia,
                     with_inertial_parameters, with_frame, with_configuration, lock, attach
     {functions}
-    motion          inverse_kinematics, inverse_kinematics_solver, differential_inverse_kinematics, simulate, simulation,
-                    view
+    motion          inverse_kinematics, inverse_kinematics_solver, differential_inverse_kinematics, simulate,
+                    simulation, view
     identification  excite, base_parameters, identify, identify_payload
     code, files     compile, warmup, to_urdf
     ==============  ===================================================================================================

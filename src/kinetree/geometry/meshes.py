@@ -93,14 +93,17 @@ def of_file(shape: shapes.Mesh) -> list[Trimesh]:
     if not (np.isfinite(scale).all() and scale.all()):
         raise FormatError(f"{path} has the scale {shape.scale}; each factor is a finite number, not 0")
     if not path.is_file():
-        raise FormatError(f"there is no mesh {path}; packages={{'name': folder}} of kinetree.load says where meshes are")
+        raise FormatError(
+            f"there is no mesh {path}; packages={{'name': folder}} of kinetree.load says where meshes are"
+        )
     try:
         check_size(path)
-        parts: Any = trimesh.load_scene(str(path)).dump()
+        parts: Any = trimesh.load_scene(str(path), process=False).dump()
         meshes = checked([part for part in parts if isinstance(part, trimesh.Trimesh)])
     except Exception as error:  # of parsers, which are not ours
         raise FormatError(f"{path} cannot be read: {error or type(error).__name__}"[:400]) from error
     for mesh in meshes:
+        mesh.process()  # unites equal vertices; would have removed those that are not finite without a word
         unit, _, of = str(mesh.metadata.get("units")).partition(" * ")  # a DAE says how many metres
         mesh.apply_scale(scale * (float(unit) if of == "meters" else 1.0))  # turns the faces where it mirrors
     return meshes

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import sys
 import time
 import warnings
 import webbrowser
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, Self
@@ -18,85 +18,76 @@ from numpy.typing import ArrayLike
 
 from kinetree.drawing.panels import check_drawable
 from kinetree.errors import ArgumentError
-from kinetree.geometry.meshes import check_installed
 from kinetree.motions import Trajectory
 from kinetree.output import check_output, whole_file
 from kinetree.robot import Robot
 from kinetree.robot.mechanism import Mechanism
 from kinetree.validation import Array, positive, real_array
-from kinetree.viewer.controls import Player, Sliders
-from kinetree.viewer.forces import ContactForces
+from kinetree.viewer.controls import Player, add_sliders
 from kinetree.viewer.scene import Scene
 
 FIRST_PORT = 8080
-MOST_FRAMES = 20_000  # of a motion in a file
-TEXT_BROWSERS = {"www-browser", "links", "elinks", "lynx", "w3m"}
+MOST_POSES = 20_000  # in a file
+IN_TERMINALS = {"www-browser", "links", "elinks", "lynx", "w3m"}
 
 
 class View:
-    """Robots that a browser shows; a cell of a notebook shows them too.
+    """Robots in a browser, or in the output of a notebook's cell; `Robot.view` and `Trajectory.view` return one.
 
     The page is served until `close`, the end of a ``with`` block, or Ctrl-C in `wait`.
 
     Attributes
     ----------
     url : str
-        Where the page is: on this machine only.
+        Where the page is, for browsers on this machine.
     """
 
-    def __init__(self, robot: Robot, q: Array, port: int | None, mechanism: Mechanism | None, shapes: str) -> None:
-        forces = None if mechanism is None else ContactForces(mechanism, robot)
-        self._server = serve(robot.name, port)
-        self._robot, self._parts = robot, list[Player]()
+    def __init__(self, robot: Robot, q: Array, shapes: str, port: int | None, mechanism: Mechanism | None) -> None:
+        self._robot, self._player = robot, None  # type: Robot, Player | None
+        self._server: Any = serve(robot.name, port)
         try:
             self.url = f"http://127.0.0.1:{self._server.get_port()}"
-            self._scene = Scene(self._server, robot, q, forces, shapes)
-            frames = self._server.gui.add_checkbox("frames", False)
-            frames.on_update(lambda event: self._scene.show_frames(event.target.value))
-            if self._scene.arrows is not None:
-                arrows = self._server.gui.add_checkbox("contact forces", True)
-                arrows.on_update(lambda event: setattr(self._scene.arrows, "visible", event.target.value))
+            self._scene = scene = Scene(self._server, robot, q, shapes, mechanism)
+            for label, what in {"frames": "with_frames", "contact forces": "with_forces"}.items():
+                if what == "with_frames" or mechanism is not None:
+                    box = self._server.gui.add_checkbox(label, getattr(scene, what))
+                    box.on_update(lambda event, what=what: scene.choose(**{what: event.target.value}))
         except BaseException:
             self.close()
             raise
 
     def show(self, q: ArrayLike, f: ArrayLike | None = None) -> None:
-        """Move the robot, or the robots of a batch, to a configuration.
+        """Move the robot, or the robots of a batch.
 
         Parameters
         ----------
         q : (..., nq) array-like
-            As many robots as there were at first.
+            Configurations of as many robots as are shown.
         f : (..., nrows) array-like, optional
-            Forces of the constraints of the mechanism, of which those of contacts are shown.
+            Forces of the constraints of a mechanism: those of contacts are shown (N).
 
         Raises
         ------
         ArgumentError
-            If an array has another shape, or is not finite.
+            If they have another shape, or are not finite.
         """
-        Q = configurations(self._robot, q)
-        if len(Q) != len(self._scene.shift):
-            raise ArgumentError(f"{len(self._scene.shift)} robots are shown; q of {len(Q)} was given")
-        if f is not None and self._scene.forces is None:
-            raise ArgumentError("forces are shown of a mechanism: mech.view(…)")
-        self._scene.show(Q, None if f is None else real_array("f", f, None).reshape(len(Q), -1))
+        Q, count = in_a_row("q", q, self._robot.nq), self._scene.count
+        F = None if f is None else in_a_row("f", f, None)
+        if len(Q) != count or (F is not None and len(F) != count):
+            raise ArgumentError(f"{count} of {self._robot.name!r} are shown: q and f take {count}, not {len(Q)}")
+        self._scene.show(Q, F)
 
     def wait(self) -> None:
         """Serve the page until Ctrl-C, and close it."""
-        try:
+        with contextlib.suppress(KeyboardInterrupt), self:
             while self._server is not None:
                 time.sleep(0.1)
-        except KeyboardInterrupt:
-            pass
-        finally:
-            self.close()
 
     def close(self) -> None:
-        """Stop serving the page."""
+        """Serve the page no more."""
         server, self._server = self._server, None
-        for part in self._parts:
-            part.stop()
+        if self._player is not None:
+            self._player.stop()
         if server is not None:
             with silently():
                 server.stop()
@@ -108,11 +99,23 @@ class View:
         self.close()
 
     def __repr__(self) -> str:
-        where = "closed" if self._server is None else f"at {self.url}"
-        return f"<View of {self._robot.name!r} {where}>"
+        return f"<View of {self._robot.name!r} {'that is closed' if self._server is None else f'at {self.url}'}>"
 
     def _repr_html_(self) -> str:
         return f'<iframe src="{self.url}" width="100%" height="500" style="border:0"></iframe>'
+
+    def _open(self, browser: bool | None) -> Self:
+        """Open a browser where one is wanted; warn where there is none."""
+        if browser is False or (browser is None and "ipykernel" in sys.modules):
+            return self
+        with contextlib.suppress(webbrowser.Error):
+            program = webbrowser.get()
+            if getattr(program, "name", "") not in IN_TERMINALS and program.open(self.url):
+                return self
+        port = self.url.rpartition(":")[2]
+        far = f"from another machine, `ssh -L {port}:127.0.0.1:{port} HOST` first"
+        warnings.warn(f"no browser was found here: open {self.url}; {far}", stacklevel=4)
+        return self
 
 
 def view(
@@ -125,22 +128,20 @@ def view(
 ) -> View:
     """Show the robot in a browser, with a slider for each joint.
 
-    Meshes are shown where they are found. A link whose meshes are not, or of a robot that has none, is a box of even
-    density that has its inertia, with sticks from joint to joint; a `kinetree.FormatWarning` says what is missing. A
-    joint with a quaternion has sliders for turns and shifts away from `q`, in its own axes.
+    Where there are no meshes, or they are not found, which a `kinetree.FormatWarning` tells, links are boxes of even
+    density that have their inertias, and sticks from joint to joint. A joint with a quaternion has sliders for shifts
+    and turns away from `q`, in its own axes.
 
     Parameters
     ----------
     q : (..., nq) array-like or str, optional
-        Configuration, or the name of one; those of a batch stand side by side, without sliders. By default the neutral
-        one.
+        Configuration, or the name of one; the neutral one if not given. Those of a batch stand side by side.
     shapes : {"visual", "collision", "links"}
-        What is shown: what the file has for the eyes, for contacts, or the boxes of the inertias.
+        What the file has for the eyes, or for contacts; or the boxes.
     port : int, optional
-        Of the server; by default the first free one from 8080 on. Only this machine can reach it; from another one,
-        ``ssh -L 8080:127.0.0.1:8080 HOST`` leads there.
+        Of the page; the first free one from 8080 on if not given. Only this machine can reach it.
     browser : bool, optional
-        Whether to open it in a browser; by default if there is one, and not in a notebook, which shows it itself.
+        Whether to open one; if not given, outside notebooks, which show the page themselves.
 
     Returns
     -------
@@ -161,12 +162,11 @@ def view(
     """
     mechanism, robot = (self, self.tree) if isinstance(self, Mechanism) else (None, self)
     start = robot.neutral() if q is None else robot.configuration(q) if isinstance(q, str) else q
-    Q = configurations(robot, start)
-    shown = View(robot, Q, port, mechanism, shapes)
+    Q = in_a_row("q", start, robot.nq)
+    shown = View(robot, Q, shapes, port, mechanism)
     if len(Q) == 1:
-        Sliders(shown._server.gui, robot, Q[0], lambda q: shown._scene.show(q[None], None))
-    open_browser(shown, browser)
-    return shown
+        add_sliders(shown._server.gui, robot, Q[0], lambda q: shown._scene.show(q[None]))
+    return shown._open(browser)
 
 
 def view_trajectory(
@@ -182,9 +182,9 @@ def view_trajectory(
     Parameters
     ----------
     mechanism : Mechanism, optional
-        The one that was simulated: if its forces `f` were recorded, those of contacts are shown as arrows.
+        The one that was simulated: its contact forces are arrows, if `f` was recorded.
     shapes, port, browser
-        See `Robot.view`.
+        As `Robot.view` takes them.
 
     Returns
     -------
@@ -193,13 +193,12 @@ def view_trajectory(
     Raises
     ------
     ArgumentError
-        If viser, the extra ``view``, is not installed, the port is taken, or the trajectory cannot be drawn.
+        If viser, the extra ``view``, is not installed, the port is taken, or a number of the motion is not finite.
     """
-    motion = Motion(self, mechanism)
-    shown = View(self.robot, motion.first, port, mechanism, shapes)
-    shown._parts.append(Player(shown._server, self.t, lambda t: shown._scene.show(*motion.at(t))))
-    open_browser(shown, browser)
-    return shown
+    at = moments(self, mechanism)
+    shown = View(self.robot, at(self.t[0])[0], shapes, port, mechanism)
+    shown._player = Player(shown._server, self.t, lambda t: shown._scene.show(*at(t)))
+    return shown._open(browser)
 
 
 def save_html(
@@ -210,7 +209,7 @@ def save_html(
     mechanism: Mechanism | None = None,
     shapes: str = "visual",
 ) -> None:
-    """Write the motion as one HTML file that plays in any browser, offline too: meshes and player are in it.
+    """Write the motion as one HTML file that plays in any browser, without a network: meshes and player are in it.
 
     Parameters
     ----------
@@ -219,77 +218,74 @@ def save_html(
     fps : float
         Poses a second.
     mechanism, shapes
-        See `Trajectory.view`.
+        As `Trajectory.view` takes them.
 
     Raises
     ------
     ArgumentError
-        If viser, the extra ``view``, is not installed, the suffix is another one, or the trajectory cannot be drawn.
+        If viser, the extra ``view``, is not installed, the suffix is another one, or a number is not finite.
     OSError
         If the file cannot be written.
     """
-    name = fspath(path)
-    check_output(name, None, (".html",))
-    count = round(self.duration * positive("fps", fps)) + 1
-    if count > MOST_FRAMES:
-        raise ArgumentError(f"{count} poses are too many for a file: give a smaller fps, or a part: trajectory[:1000]")
-    motion = Motion(self, mechanism)
-    with View(self.robot, motion.first, None, mechanism, shapes) as shown:
-        times = np.linspace(self.t[0], self.t[-1], count)
+    check_output(fspath(path), None, (".html",))
+    count = max(2, round(self.duration * positive("fps", fps)) + 1)
+    if count > MOST_POSES:
+        raise ArgumentError(f"{count} poses are too many for a file: give a smaller fps, or a part, trajectory[:1000]")
+    at = moments(self, mechanism)
+    with View(self.robot, at(self.t[0])[0], shapes, None, mechanism) as shown:
         recorder = shown._server.get_scene_serializer()
-        for t in times:
-            shown._scene.show(*motion.at(float(t)))
-            recorder.insert_sleep(self.duration / max(1, count - 1))
+        for t in np.linspace(self.t[0], self.t[-1], count):
+            shown._scene.show(*at(t))
+            recorder.insert_sleep(self.duration / (count - 1))
         page = recorder.as_html()
-    with whole_file(Path(name)) as stream:
+    with whole_file(Path(path)) as stream:
         stream.write(page.encode())
 
 
-class Motion:
-    """A trajectory as configurations and forces of all its robots, in a row, at any time."""
+def moments(trajectory: Trajectory, mechanism: Mechanism | None) -> Callable[[float], tuple[Array, Array | None]]:
+    """Return a function of time: configurations of all robots in a row, and forces of the sample before, if any."""
+    check_drawable(trajectory)
+    f = trajectory.f if mechanism is not None and "f" in trajectory.recorded else None
 
-    def __init__(self, trajectory: Trajectory, mechanism: Mechanism | None) -> None:
-        check_drawable(trajectory)
-        self._trajectory = trajectory
-        self._f = trajectory.f if mechanism is not None and "f" in trajectory.recorded else None
-        self.first, _ = self.at(float(trajectory.t[0]))
+    def at(t: float) -> tuple[Array, Array | None]:
+        k = max(0, int(np.searchsorted(trajectory.t, t, side="right")) - 1)
+        q = trajectory.at(t).q.reshape(-1, trajectory.robot.nq)
+        return q, None if f is None else f[..., k, :].reshape(len(q), -1)
 
-    def at(self, t: float) -> tuple[Array, Array | None]:
-        """Return q (robots, nq), and f (robots, nrows) of the sample before, if there are forces."""
-        motion = self._trajectory
-        k = max(0, int(np.searchsorted(motion.t, t, side="right")) - 1)
-        f = None if self._f is None else self._f[..., k, :].reshape(-1, self._f.shape[-1])
-        return motion.at(t).q.reshape(-1, motion.robot.nq), f
+    return at
 
 
-def configurations(robot: Robot, q: ArrayLike) -> Array:
-    """Return the configurations of robots in a row (robots, nq)."""
-    Q = real_array("q", q, robot.nq).reshape(-1, robot.nq) if robot.nq else np.zeros((1, 0))
-    if not np.isfinite(Q).all():
-        raise ArgumentError("q holds a number that is not finite (NaN or inf)")
-    return Q
+def in_a_row(name: str, given: ArrayLike, n: int | None) -> Array:
+    """Return arrays of numbers of one robot or several as (robots, n)."""
+    array = real_array(name, given, n)
+    if not np.isfinite(array).all():
+        raise ArgumentError(f"{name} holds a number that is not finite (NaN or inf)")
+    return array.reshape(-1, array.shape[-1]) if array.size else np.zeros((1, 0))
+
+
+def check_viser() -> None:
+    """Raise `ArgumentError` where the packages of the extra ``view`` are not installed."""
+    for package in ("viser", "trimesh"):
+        if importlib.util.find_spec(package) is None:
+            raise ArgumentError(f"a viewer needs the package {package}: pip install 'kinetree[view]'")
 
 
 def serve(name: str, port: int | None) -> Any:
     """Return a server of viser for this machine alone."""
-    if importlib.util.find_spec("viser") is None:
-        raise ArgumentError("a viewer needs the package viser: pip install 'kinetree[view]'")
-    check_installed()
+    check_viser()
     import viser
 
-    if port is not None and not (isinstance(port, int) and 0 < port < 65536):
-        raise ArgumentError(f"port is {port!r}; it is a number from 1 to 65535, such as {FIRST_PORT}")
     with silently():
-        server = viser.ViserServer("127.0.0.1", port or FIRST_PORT, label=name, verbose=False)
+        server = viser.ViserServer("127.0.0.1", FIRST_PORT if port is None else port, label=name, verbose=False)
         if port is not None and server.get_port() != port:
             server.stop()
-            raise ArgumentError(f"port {port} is taken: give another one, or none for the first that is free")
+            raise ArgumentError(f"port {port} is taken, or none for a user: leave it out for the first free one")
     return server
 
 
-@contextmanager
+@contextlib.contextmanager
 def silently() -> Iterator[None]:
-    """Have viser print nothing."""
+    """Let viser print nothing."""
     import rich
 
     console = rich.get_console()
@@ -298,20 +294,3 @@ def silently() -> Iterator[None]:
         yield
     finally:
         console.quiet = before
-
-
-def open_browser(shown: View, wanted: bool | None) -> None:
-    """Open the page in a browser where one is wanted; warn where there is none."""
-    if wanted is None and "ipykernel" in sys.modules:
-        return
-    if wanted is False:
-        return
-    try:
-        browser = webbrowser.get()
-        found = getattr(browser, "name", "") not in TEXT_BROWSERS and browser.open(shown.url)
-    except webbrowser.Error:
-        found = False
-    if not found:
-        port = shown.url.rpartition(":")[2]
-        what = f"no browser was found here: open {shown.url}; from another machine, ssh -L {port}:127.0.0.1:{port} HOST"
-        warnings.warn(what, stacklevel=4)
