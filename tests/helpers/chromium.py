@@ -10,6 +10,7 @@ import subprocess
 import tempfile
 import time
 import urllib.request
+from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -33,11 +34,16 @@ FLAGS = [
 ]
 
 
+def found() -> str | None:
+    """Return the program, None where there is none."""
+    return next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+
+
 class Chromium:
     """One window; `offline` has it look up no name but those of this machine."""
 
     def __init__(self, width: int = 640, height: int = 480, *, offline: bool = False) -> None:
-        program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+        program = found()
         assert program, "apt-get install chromium"
         self._profile = Path(tempfile.mkdtemp())
         alone = ["--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1", "--proxy-server=127.0.0.1:9"]
@@ -73,13 +79,20 @@ class Chromium:
             self.events.append(answer)
 
     def open(self, url: str) -> None:
-        """Go to a page."""
+        """Go to a page, and wait until it is there."""
         self.events.clear()
         self.call("Page.navigate", url=url)
+        while not any(event["method"] == "Page.loadEventFired" for event in self.events):
+            self.events.append(json.loads(self._page.recv(timeout=60)))
 
     def evaluate(self, code: str) -> Any:
         """Return the value of an expression of JavaScript."""
         return self.call("Runtime.evaluate", expression=code, returnByValue=True)["result"].get("value")
+
+    def only_the_scene(self) -> None:
+        """Hide panels and messages, for good."""
+        style = "*:not(:has(canvas)):not(canvas):not(head):not(style):not(script) { visibility: hidden !important }"
+        self.evaluate(f"document.head.insertAdjacentHTML('beforeend', '<style>{style}</style>')")
 
     def requests(self) -> list[str]:
         """Return what was asked for since the page was opened."""
@@ -95,6 +108,13 @@ class Chromium:
         from PIL import Image
 
         return np.asarray(Image.open(io.BytesIO(self.png())).convert("RGB"))
+
+    def until(self, seen: Callable[[Any], bool], seconds: float = 40.0) -> np.ndarray[Any, np.dtype[np.uint8]]:
+        """Return what is seen once it is as wanted, or after some time."""
+        end = time.monotonic() + seconds
+        while not seen(picture := self.pixels()) and time.monotonic() < end:
+            time.sleep(0.5)
+        return picture
 
     def close(self) -> None:
         """End it."""

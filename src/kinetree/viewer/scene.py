@@ -55,12 +55,15 @@ class Scene:
             raise ArgumentError(unknown_name("shapes", shapes, SHAPES))
         if len(q) > MOST_ROBOTS:
             raise ArgumentError(f"{len(q)} robots are too many to be seen: take some, such as trajectory.robots[:20]")
+        if mechanism is not None and (not isinstance(mechanism, Mechanism) or mechanism.tree.nq != robot.nq):
+            raise ArgumentError(f"mechanism takes the kinetree.Mechanism of {robot.name!r}; {mechanism!r} was given")
         self.robot, self.count, self._lock = robot, len(q), threading.Lock()
         self._skeleton, self._contacts = Skeleton(robot), None if mechanism is None else Contacts(mechanism)
         scene, atomic = server.scene, server.atomic
         used, bare = assets(robot, shapes)
         X = self._poses(q)
-        points = self._skeleton.points_at(X[:, :-1])
+        self._frames = Places.of_frames(robot, robot.frame_names)
+        points = np.concatenate([self._skeleton.points_at(X[:, :-1]), self._frames.at(X)[..., :3, 3]], axis=1)
         low, high = points.min(axis=(0, 1)), points.max(axis=(0, 1))
         self._size = size = max(float(np.ptp(points, axis=1).max()), 0.1)
         side = int(np.ceil(np.sqrt(self.count)))
@@ -76,7 +79,6 @@ class Scene:
         self._lines = lines[[bool(a >= robot.nb or a in bare) for a, _ in lines]] if bare else lines[:0]
         none, thin = np.zeros((1, 2, 3)), 0.012 * size
         self._sticks = scene.add_line_segments("/sticks", none, STICK, thickness=thin, visible=len(self._lines) > 0)
-        self._frames = Places.of_frames(robot, robot.frame_names)
         still = np.tile([1.0, 0.0, 0.0, 0.0], (self.count * len(robot.frame_names), 1))
         axes = {"axes_length": 0.1 * size, "axes_radius": 0.004 * size}
         self.frames = scene.add_batched_axes("/frames", still, still[:, 1:], visible=False, **axes)
@@ -86,7 +88,9 @@ class Scene:
         width = 2.0 * np.abs([low, high])[:, :2].max() + 3.0 * size * side
         scene.add_grid("/ground", width, width, cell_size=0.25, section_size=1.0, shadow_opacity=0.3)
         server.initial_camera.look_at = 0.5 * (low + high)
-        server.initial_camera.position = 0.5 * (low + high) + np.array([0.9, 0.75, 0.5]) * size * (1.5 * side - 0.5)
+        server.initial_camera.position = 0.5 * (low + high) + np.array([1.0, 0.8, 0.55]) * (
+            size * (0.7 * side + 0.3) + 0.1
+        )
         self.show(q)
 
     def _poses(self, q: Array) -> Array:
@@ -197,7 +201,8 @@ def glb(geometry: Geometry) -> bytes:
         if (material := getattr(mesh.visual, "material", None)) is not None:
             material = material.to_pbr() if hasattr(material, "to_pbr") else material.copy()
             color = np.array([255, 255, 255, 255] if material.baseColorFactor is None else material.baseColorFactor)
-            material.baseColorFactor = [*np.round(255.0 * (color[:3] / 255.0) ** 2.2), color[3]]
+            linear = np.append(255.0 * (color[:3] / 255.0) ** 2.2, color[3])
+            material.baseColorFactor = linear.round().astype(np.uint8)
             material.metallicFactor = material.metallicFactor or 0.0
             material.roughnessFactor, material.doubleSided = material.roughnessFactor or 0.7, True
             mesh.visual.material = material
