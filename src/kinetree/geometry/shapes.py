@@ -31,7 +31,7 @@ class Moments(NamedTuple):
 
     @classmethod
     def symmetric(cls, volume: float, x2: float, y2: float, z2: float) -> Moments:
-        """Return those of a shape that is its own image in all three planes of its frame: a volume, and mean squares."""
+        """Return those of a shape that is symmetric in all planes of its frame: a volume, and mean squares."""
         return cls(volume, np.zeros(3), volume * np.diag([x2, y2, z2]))
 
 
@@ -77,6 +77,7 @@ class Box(Shape):
     size: tuple[float, float, float]
 
     def moments(self) -> Moments:
+        """Return its volume a b c, and mean squares a²/12."""
         a, b, c = self.size
         return Moments.symmetric(a * b * c, a * a / 12, b * b / 12, c * c / 12)
 
@@ -88,6 +89,7 @@ class Sphere(Shape):
     radius: float
 
     def moments(self) -> Moments:
+        """Return those of an ellipsoid with three equal radii."""
         return Ellipsoid((self.radius,) * 3).moments()
 
 
@@ -98,6 +100,7 @@ class Ellipsoid(Shape):
     radii: tuple[float, float, float]
 
     def moments(self) -> Moments:
+        """Return its volume 4/3 π a b c, and mean squares a²/5."""
         a, b, c = self.radii
         return Moments.symmetric(4 / 3 * math.pi * a * b * c, a * a / 5, b * b / 5, c * c / 5)
 
@@ -110,6 +113,7 @@ class Cylinder(Shape):
     length: float
 
     def moments(self) -> Moments:
+        """Return its volume π r² l, and mean squares r²/4 and l²/12."""
         r2, l2 = self.radius**2, self.length**2
         return Moments.symmetric(math.pi * r2 * self.length, r2 / 4, r2 / 4, l2 / 12)
 
@@ -122,8 +126,9 @@ class Capsule(Shape):
     length: float
 
     def moments(self) -> Moments:
+        """Return those of the cylinder, and of a ball whose halves are at its ends."""
         rod, ball = Cylinder(self.radius, self.length).moments(), Sphere(self.radius).moments()
-        farther = ball.volume * self.length * (self.length / 4 + 3 / 8 * self.radius)  # the halves are at its ends
+        farther = ball.volume * self.length * (self.length / 4 + 3 / 8 * self.radius)
         second = rod.second + ball.second + np.diag([0.0, 0.0, farther])
         return Moments(rod.volume + ball.volume, np.zeros(3), second)
 
@@ -151,6 +156,7 @@ class Mesh(Shape):
     scale: tuple[float, float, float] = (1.0, 1.0, 1.0)
 
     def moments(self) -> Moments:
+        """Return those of all its parts together."""
         parts = meshes_of(self)
         starts = np.cumsum([0, *(len(part.vertices) for part in parts)])
         faces = np.vstack([part.faces + start for part, start in zip(parts, starts, strict=False)])

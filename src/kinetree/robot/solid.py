@@ -86,9 +86,7 @@ def _densities(
     return {link: positive(f"density of {link!r}", value) for link, value in density.items()}
 
 
-def _inertias(
-    model: Model, shapes: Mapping[str, list[Geometry]], densities: Mapping[str, float]
-) -> dict[int, Inertia]:
+def _inertias(model: Model, shapes: Mapping[str, list[Geometry]], densities: Mapping[str, float]) -> dict[int, Inertia]:
     """Return the inertias of the bodies to which these links belong; a `ModelError` names all shapes without one."""
     found: defaultdict[int, Inertia] = defaultdict(Inertia.zero)
     flaws = []
