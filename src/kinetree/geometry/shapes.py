@@ -193,17 +193,17 @@ class Triangles(Shape):
 
     def moments(self) -> Moments:
         """Return the sums over the tetrahedra from the middle to each triangle, with signs (Tonon 2004)."""
-        vertices, same = np.unique(np.asarray(self.vertices, dtype=np.float64), axis=0, return_inverse=True)
-        faces = same.reshape(-1)[np.asarray(self.faces)]
-        _check_closed(faces)
+        vertices = np.asarray(self.vertices, dtype=np.float64)
+        size = np.ptp(vertices, axis=0).max()
+        if size > 0.0:
+            _check_closed(vertices / size, np.asarray(self.faces))
         middle = vertices.mean(axis=0)
-        corners = (vertices - middle)[faces]
+        corners = (vertices - middle)[self.faces]
         six = np.linalg.det(corners)  # six times the volume of each tetrahedron
         total = corners.sum(axis=1)
         volume, first = six.sum() / 6, six @ total / 24
         second = (np.einsum("t,tci,tcj->ij", six, corners, corners) + np.einsum("t,ti,tj->ij", six, total, total)) / 120
-        size = np.ptp(vertices, axis=0).max()
-        if abs(volume) < FLAT * size**3:
+        if abs(volume) <= FLAT * size**3:
             raise ModelError("all its points are in a plane, so that it has no volume")
         if volume < 0.0:
             raise ModelError("its triangles are turned inwards: turn them around")
@@ -219,16 +219,24 @@ FLAT = 1e-12
 """A volume below this, relative to the cube around it, is rounding."""
 
 
-def _check_closed(faces: NDArray[np.int64]) -> None:
-    """Raise where an edge is not passed as often in one direction as in the other one."""
-    edges = np.vstack([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]])
-    edges = edges[edges[:, 0] != edges[:, 1]]
-    ahead = edges[:, 0] < edges[:, 1]
-    _, which = np.unique(np.sort(edges, axis=1), axis=0, return_inverse=True)
-    balance = np.bincount(which.reshape(-1), np.where(ahead, 1.0, -1.0))
-    if odd := int(np.count_nonzero(np.bincount(which.reshape(-1)) % 2)):
+MERGED = (0, 1e-7, 1e-5)
+"""Vertices so far apart, relative to the mesh, are one: files write a few digits."""
+
+
+def _check_closed(vertices: Array, faces: NDArray[np.int64]) -> None:
+    """Raise where an edge is not passed as often in one direction as in the other one; for vertices of size 1."""
+    for grid in MERGED:
+        _, same = np.unique(np.round(vertices / grid) if grid else vertices, axis=0, return_inverse=True)
+        corners = same.reshape(-1)[faces]
+        edges = np.vstack([corners[:, [0, 1]], corners[:, [1, 2]], corners[:, [2, 0]]])
+        edges = edges[edges[:, 0] != edges[:, 1]]
+        _, which = np.unique(np.sort(edges, axis=1), axis=0, return_inverse=True)
+        odd = int(np.count_nonzero(np.bincount(which.reshape(-1)) % 2))
+        if not odd:
+            break
+    else:
         raise ModelError(f"its surface is not closed, at {odd} edges: close it, or give a simpler shape")
-    if balance.any():
+    if np.bincount(which.reshape(-1), np.sign(edges[:, 1] - edges[:, 0])).any():
         raise ModelError("some of its triangles are turned inwards and others outwards: turn them all outwards")
 
 
