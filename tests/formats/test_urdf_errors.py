@@ -102,7 +102,7 @@ def test_bad_file(tmp_path, old, new, line, element, reason):
 
 @pytest.mark.parametrize(("text", "message"), ROOTS)
 def test_other_files(text, message):
-    with pytest.raises(FormatError, match=rf"^<string>( \(expanded\))?, line 1, {message}"):
+    with pytest.raises(FormatError, match=rf"^<string>( \(expanded\))?, line [167], {message}"):
         load_model(text)
 
 
