@@ -44,6 +44,11 @@ BODY = kt.Inertia(1.3, [0.05, 0.0, 0.1], np.diag([0.02, 0.03, 0.02]))
 
 SHAPES = Geometries(collision=(Geometry("tool", Box((0.1, 0.2, 0.3))), Geometry("c", Capsule(0.1, 0.5))))
 
+
+def shaped(robot: kt.Robot) -> kt.Robot:
+    return kt.Robot(robot.model, robot.configurations, geometry=SHAPES)
+
+
 Edit = Callable[[kt.Robot], kt.Robot]
 
 EDITS: dict[str, list[Edit]] = {
@@ -63,9 +68,7 @@ EDITS: dict[str, list[Edit]] = {
     ],
     "with_inertia": [lambda r: r.with_inertia("tool", BODY), lambda r: r.with_inertia("ground", BODY)],
     "with_inertial_parameters": [lambda r: r.with_inertial_parameters(1.2 * r.inertial_parameters)],
-    "with_inertia_from_geometry": [
-        lambda r: kt.Robot(r.model, geometry=SHAPES).with_inertia_from_geometry({"tool": 900.0, "c": 2000.0})
-    ],
+    "with_inertia_from_geometry": [lambda r: shaped(r).with_inertia_from_geometry({"tool": 900.0, "c": 2000.0})],
     "with_frame": [lambda r: r.with_frame("tip", on="tool", placement=POSE).with_frame("edge", on="ground")],
     "lock": [lambda r: r.lock({"slide": [0.3, 0.2, 0.5]}), lambda r: r.lock(["turn", "lift"])],
     "attach": [
