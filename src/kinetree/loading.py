@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from os import PathLike
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from kinetree.errors import ArgumentError
@@ -19,8 +18,6 @@ if TYPE_CHECKING:
 
 __all__ = ["load", "load_mechanism"]
 
-NO_PACKAGES: Mapping[str, str | PathLike[str]] = MappingProxyType({})
-
 
 @friendly_call_errors
 def load(
@@ -32,7 +29,8 @@ def load(
     mimic: str = "follow",
     lenient: bool = False,
     srdf: Source | None = None,
-    packages: Mapping[str, str | PathLike[str]] = NO_PACKAGES,
+    packages: Mapping[str, str | PathLike[str]] | None = None,
+    xacro: Mapping[str, object] | None = None,
 ) -> Robot:
     """Load a robot.
 
@@ -63,6 +61,10 @@ def load(
     packages : mapping of str to path, optional
         Folders of ROS packages by their names, for meshes at ``package://NAME/…``. Others are found by the package.xml
         around the file, in ROS_PACKAGE_PATH and AMENT_PREFIX_PATH, and in folders of that name above the file.
+    xacro : mapping of str to str, bool, int or float, optional
+        The arguments of a xacro file, such as ``{"ur_type": "ur5e"}``. Files that end in ``.xacro``, and those with
+        elements of xacro, are expanded by ROS's `xacro` (``pip install 'kinetree[xacro]'``), in a process of its own
+        that ends after 30 s. They may include files of their own package and of `packages` only.
 
     Raises
     ------
@@ -80,7 +82,7 @@ def load(
     >>> kt.load("ur5")
     <Robot 'ur5': 6 joints, nq = 6, nv = 6>
     """
-    options = ReadOptions(floating_base, base_pose, gravity, mimic, lenient, named_folders(packages))
+    options = ReadOptions(floating_base, base_pose, gravity, mimic, lenient, named_folders(packages or {}), xacro)
     return _robot(read_robot(source, options), srdf)
 
 
@@ -106,7 +108,8 @@ def load_mechanism(
     mimic: str = "follow",
     lenient: bool = False,
     srdf: Source | None = None,
-    packages: Mapping[str, str | PathLike[str]] = NO_PACKAGES,
+    packages: Mapping[str, str | PathLike[str]] | None = None,
+    xacro: Mapping[str, object] | None = None,
     actuated: Iterable[str] | None = None,
     stabilization: float = 0.0,
 ) -> Mechanism:
@@ -132,7 +135,7 @@ def load_mechanism(
         As `load` takes it.
     cut : str or iterable of str
         Joints to cut, with a motor or not, instead of others in their loops.
-    floating_base, base_pose, gravity, mimic, lenient, srdf, packages
+    floating_base, base_pose, gravity, mimic, lenient, srdf, packages, xacro
         As `load` takes them.
     actuated : iterable of str, optional
         The joints that are driven: `Mechanism.actuated`. By default those with a motor, as above; all but floating
@@ -174,7 +177,7 @@ def load_mechanism(
     cut = tuple(given) if isinstance(given, Iterable) else ()
     if not isinstance(given, Iterable) or not all(isinstance(name, str) for name in cut):
         raise ArgumentError(f"cut takes names of joints; {given!r} was given")
-    options = ReadOptions(floating_base, base_pose, gravity, mimic, lenient, named_folders(packages))
+    options = ReadOptions(floating_base, base_pose, gravity, mimic, lenient, named_folders(packages or {}), xacro)
     found = read_cut_robot(source, cut, lambda joint: not why_it_cannot_close(joint), options)
     loops = [Loop(*frame_names(joint), joint.joint, name=joint.name) for joint in found.closing]
     driven = found.motors if actuated is None else actuated
