@@ -1,0 +1,216 @@
+"""The writers of robots by format: what is given to them, and what they say of what a format cannot have."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable, Collection, Iterable, Mapping
+from types import MappingProxyType
+from typing import NamedTuple
+
+import numpy as np
+
+from kinetree.errors import FormatError, ModelError, listed, warn_user
+from kinetree.formats.load import load_model
+from kinetree.geometry import NO_GEOMETRY, Geometries
+from kinetree.joints import Joint
+from kinetree.lazy import lazy_method
+from kinetree.model import Actuator, Model
+from kinetree.model.differences import differences
+from kinetree.spatial import Transform
+from kinetree.validation import Array
+
+
+class Closing(NamedTuple):
+    """A joint that closes a loop: `frame` is carried by it, from the place X in the frame `to` (None: the world).
+
+    `at_zero` tells whether the loop is closed while all other joints are at their zero.
+    """
+
+    name: str
+    frame: str
+    to: str | None
+    joint: Joint
+    X: Transform
+    at_zero: bool
+
+
+class Coupling(NamedTuple):
+    """``Σ c_j q_j = offset`` of joints with one coordinate."""
+
+    name: str
+    ratios: tuple[tuple[str, float], ...]
+    offset: float
+
+
+class Losses:
+    """What a format has no place for: `left_out` is named in a warning, `refused` in an error unless it is lenient."""
+
+    def __init__(self, format: str, lenient: bool) -> None:
+        self.format, self.lenient = format, lenient
+        self._said: dict[str, dict[str, None]] = {}
+        self._refused: dict[tuple[str, str], dict[str, None]] = {}
+
+    def leave_out(self, what: str, names: Iterable[str] = ("",)) -> None:
+        """Note what is left out, for these names if there are any; "{}" stands for them."""
+        for name in names:
+            self._said.setdefault(what, {})[name] = None
+
+    def refuse(self, what: str, instead: str, names: Iterable[str] = ("",)) -> None:
+        """Note what the format cannot have, and what is written instead where that will do."""
+        for name in names:
+            self._refused.setdefault((what, instead), {})[name] = None
+
+    def report(self) -> None:
+        """Raise what is refused, warn of the rest."""
+        refused = [(what.format(listed(list(names))), instead) for (what, instead), names in self._refused.items()]
+        if refused and not self.lenient:
+            said = "; ".join(f"{what} (lenient=True: {instead})" for what, instead in refused)
+            raise ModelError(f"{self.format} has no place for this robot: {said}")
+        found = [f"{what} ({instead})" for what, instead in refused]
+        if found := [*found, *(what.format(listed(list(names))) for what, names in self._said.items())]:
+            warn_user(f"left out of the {self.format}: {'; '.join(found)}")
+
+
+class Export(NamedTuple):
+    """What is written of a robot, or of a mechanism."""
+
+    model: Model
+    configurations: Mapping[str, Array] = MappingProxyType({})
+    geometry: Geometries = NO_GEOMETRY
+    actuators: tuple[Actuator, ...] = ()
+    closings: tuple[Closing, ...] = ()
+    couplings: tuple[Coupling, ...] = ()
+    others: tuple[str, ...] = ()
+    """The names of constraints that no format has."""
+
+
+class Writer(NamedTuple):
+    """A format: its name, the endings of its files, and what makes a document of a robot."""
+
+    name: str
+    endings: tuple[str, ...]
+    write: Callable[[Export, Losses], str]
+
+
+WRITERS: dict[str, Writer] = {
+    "urdf": Writer("URDF", (".urdf",), lazy_method("kinetree.formats.urdf.write", "write_urdf")),
+    "sdf": Writer("SDF", (".sdf",), lazy_method("kinetree.formats.sdf.write", "write_sdf")),
+    "mjcf": Writer("MJCF", (".xml", ".mjcf"), lazy_method("kinetree.formats.mjcf.write", "write_mjcf")),
+}
+"""The formats that are written: a new one is a module and a row."""
+
+
+def format_of(path: str | os.PathLike[str]) -> str:
+    """Return the format of a file by its ending; `FormatError` where none has it."""
+    name = os.fspath(path)
+    for format, writer in WRITERS.items():
+        if name.lower().endswith(writer.endings):
+            return format
+    known = ", ".join(f"{ending} ({writer.name})" for writer in WRITERS.values() for ending in writer.endings)
+    raise FormatError(f"{name!r}: the ending says what is written, and is one of {known}")
+
+
+def written(robot: Export, format: str, lenient: bool) -> str:
+    """Return the document of a robot in a format; raise, or warn, as the methods of robots say."""
+    writer = WRITERS[format]
+    losses = Losses(writer.name, lenient)
+    text = writer.write(robot, losses)
+    losses.report()
+    return text
+
+
+OF_MODEL = {
+    "name": "its name, {0.name!r}",
+    "body_names": "the order of the bodies, {0.body_names}",
+    "gravity": "gravity ({0.gravity.x}, {0.gravity.y}, {0.gravity.z}) (load the file with gravity=)",
+    "friction": "whether friction counts (with_friction)",
+}
+"""The fields of a model for which files have no place, and what to say of them."""
+
+OF_JOINTS = {
+    ("armature", "spring"): "armature and springs: those of {}",
+    ("damping", "friction"): "damping and friction at a floating base, or other ones in each direction: those of {}",
+    ("name",): "links that are not at their joint: the moving bodies of {} have other names",
+}
+"""The fields of bodies for which files have no place, and what to say of their joints."""
+
+WORDS = {"X_T": "the placement", "joint": "the motion"}
+"""What fields of bodies are called in messages."""
+
+
+def read_again(
+    model: Model, text: str, losses: Losses, of: str, *, floating_base: bool | None = None, apart: Collection[str] = ()
+) -> None:
+    """Note the properties of a model that its document does not say; `of` begins the message of the error.
+
+    That is a `ModelError` if the document describes another robot: it names all that is different and that the format
+    has a place for, but for the frames `apart`.
+    """
+    with warnings.catch_warnings():  # of the robot, which it had before
+        warnings.simplefilter("ignore")
+        try:
+            again = load_model(text, floating_base=floating_base, lenient=True)
+        except FormatError as error:
+            raise ModelError(f"{losses.format} has no place for this robot: {error}") from None
+    lost = differences(model, again)
+    known = {field for fields in OF_JOINTS for field in fields}
+    odd = [x for x in lost.model if x not in OF_MODEL]
+    odd += [
+        f"{WORDS.get(field, field)} of {listed(names)}" for field, names in lost.joints.items() if field not in known
+    ]
+    moved = [name for name in lost.frames if name not in apart]
+    odd += [f"the frames {listed(moved)}"] * bool(moved)
+    if odd:
+        raise ModelError(f"{of}: {'; '.join(odd)} differ")
+    for field in lost.model:
+        losses.leave_out(OF_MODEL[field].format(model))
+    for fields, said in OF_JOINTS.items():
+        losses.leave_out(said, [name for field in fields for name in lost.joints.get(field, ())])
+
+
+def leave_out_equipment(robot: Export, losses: Losses) -> None:
+    """Note what a format has no place for that has only links, joints and their shapes."""
+    losses.leave_out("named configurations: {}", robot.configurations)
+    losses.leave_out("actuators: {}", [actuator.name for actuator in robot.actuators])
+    losses.refuse("gears: {}", "they couple nothing", [coupling.name for coupling in robot.couplings])
+    losses.refuse("constraints: {}", "they are left out", robot.others)
+
+
+def quaternion(X: Transform) -> Array:
+    """Return the unit quaternion (w, x, y, z) at which a frame stands, from the best row of ``4 q qᵀ``."""
+    (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = (row[:3] for row in X.placement[:3])
+    x, y, z, a, b, c = zy - yz, xz - zx, yx - xy, xy + yx, xz + zx, yz + zy
+    rows = np.array(
+        [
+            [1 + xx + yy + zz, x, y, z],
+            [x, 1 + xx - yy - zz, a, b],
+            [y, a, 1 - xx + yy - zz, c],
+            [z, b, c, 1 - xx - yy + zz],
+        ],
+        dtype=np.float64,
+    )
+    best = rows[np.argmax(np.diag(rows))]
+    return best / np.linalg.norm(best)
+
+
+def number(x: float) -> str:
+    """Return a number that reads back as the same."""
+    return repr(float(x) + 0.0).removesuffix(".0")
+
+
+def numbers(values: Iterable[float]) -> str:
+    """Return numbers with blanks between them."""
+    return " ".join(map(number, values))
+
+
+def new_name(name: str, taken: Collection[str]) -> str:
+    """Return this name, with as many underscores after it as make it new."""
+    while name in taken:
+        name += "_"
+    return name
+
+
+def mesh_uri(path: str) -> str:
+    """Return the address of a mesh: ``file://`` of one that is there, else its name in the robot's file."""
+    return f"file://{os.path.abspath(path)}" if os.path.isfile(path) else path
