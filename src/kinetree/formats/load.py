@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kinetree.embedded import EMBEDDED, embedded_text
-from kinetree.errors import FormatError, KinetreeError, shortened
+from kinetree.errors import ArgumentError, FormatError, KinetreeError, shortened
 from kinetree.formats.graph import GraphJoint, KinematicGraph, model_of
 from kinetree.formats.urdf.document import graph_from_element as graph_from_urdf
 from kinetree.formats.xml import MAX_BYTES, Element, check_size, parse_xml
@@ -53,6 +53,7 @@ def description_path(name: str) -> str:
 
 
 get_close_matches = lazy_method("difflib", "get_close_matches")
+packages_of = lazy_method("kinetree.formats.packages", "Packages")
 
 ENDINGS = (".urdf", ".xml", ".xacro", ".sdf")
 
@@ -83,6 +84,11 @@ class ReadOptions(NamedTuple):
     gravity: Iterable[float] | None = None
     mimic: str = "follow"
     lenient: bool = False
+    packages: Mapping[str, str] = MappingProxyType({})
+    xacro: Mapping[str, object] | None = None
+
+
+AS_IT_IS = ReadOptions()
 
 
 class RobotFile(NamedTuple):
@@ -114,14 +120,41 @@ def load_model(source: Source, **options: Any) -> Model:
 
 def read_robot(source: Source, options: ReadOptions) -> RobotFile:
     """Return what a source says of a robot."""
-    graph, floats = read_graph(source, options.mimic, options.lenient, options.floating_base)
+    graph, floats = read_graph(source, options)
     return _of_graph(graph.without_loops(), floats, options)
 
 
 def _of_graph(graph: KinematicGraph, floats: bool | None, options: ReadOptions) -> RobotFile:
     gravity = GRAVITY if options.gravity is None else options.gravity
     model = model_of(graph, floating_base=floats, base_pose=options.base_pose, gravity=gravity)
-    return RobotFile(model, geometry=graph.geometry)
+    return RobotFile(model, geometry=_geometry(graph, options))
+
+
+def _geometry(graph: KinematicGraph, options: ReadOptions) -> Callable[[], Geometries] | None:
+    """Return what reads the shapes of a graph, with their files found from where this process is now."""
+    read, folder = graph.geometry, folder_of(graph.element.source)
+    return read and (lambda: read(packages_of(folder, options.packages)))
+
+
+def folder_of(source: str) -> str:
+    """Return the absolute folder of a file; for a text the one in which this process is."""
+    return os.path.dirname(os.path.abspath(source))
+
+
+def named_folders(packages: Mapping[str, str | os.PathLike[str]]) -> dict[str, str]:
+    """Return the absolute folders of packages that a user names; an error where one is none."""
+    if not isinstance(packages, Mapping):
+        raise ArgumentError(
+            f"packages takes a mapping such as {{'ur_description': 'a/folder'}}; {packages!r} was given"
+        )
+    found = {}
+    for name, path in packages.items():
+        if not isinstance(name, str) or not isinstance(path, str | os.PathLike):
+            raise ArgumentError(f"packages takes names and their folders; {name!r}: {path!r} was given")
+        found[name] = os.path.abspath(os.fspath(path))
+        if not os.path.isdir(found[name]):
+            raise ArgumentError(f"packages: {name!r}: there is no folder {found[name]!r}")
+    return found
 
 
 def read_cut_robot(
@@ -135,7 +168,7 @@ def read_cut_robot(
     with importing:
         from kinetree.formats.spanning import cut_into_tree
 
-    graph, floats = read_graph(source, options.mimic, options.lenient, options.floating_base)
+    graph, floats = read_graph(source, options)
     tree, cuts = cut_into_tree(graph, cut, closes)
     found = _of_graph(tree, floats, options)
     with_motor = {joint.name for joint in graph.joints if joint.actuated and joint.joint.nv}
@@ -144,17 +177,16 @@ def read_cut_robot(
     return found._replace(closing=cuts, motors=motors if with_motor else None)
 
 
-def read_graph(
-    source: Source, mimic: str, lenient: bool, floating_base: bool | None
-) -> tuple[KinematicGraph, bool | None]:
+def read_graph(source: Source, options: ReadOptions = AS_IT_IS) -> tuple[KinematicGraph, bool | None]:
     """Return the file that a source names, and whether its base floats; None where that is for the file to say."""
     text, name, floats = find_source(source)
-    root = parse_xml(text, name, lenient=lenient)
+    root = parse_xml(text, name, lenient=options.lenient)
     tag = root.tag.rpartition("}")[2]
     if tag in UNREADABLE:
         raise root.error(f"this is {UNREADABLE[tag]}, which cannot be read yet: give a URDF or SDF file")
     read = READERS.get(tag) or READERS["robot"]  # URDF's says what the root must be
-    return read(root).with_mimic(mimic), floats if floating_base is None else floating_base
+    graph = read(root).with_mimic(options.mimic)
+    return graph, floats if options.floating_base is None else options.floating_base
 
 
 def find_source(source: Source) -> tuple[str | bytes, str, bool | None]:
