@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -15,7 +16,7 @@ from kinetree.formats.load import load_model
 from kinetree.geometry import NO_GEOMETRY, Geometries
 from kinetree.joints import Joint
 from kinetree.lazy import lazy_method
-from kinetree.model import Actuator, Model
+from kinetree.model import Actuator, Body, Model
 from kinetree.model.differences import differences
 from kinetree.spatial import Transform
 from kinetree.validation import Array
@@ -140,12 +141,19 @@ WORDS = {"X_T": "the placement", "joint": "the motion"}
 
 
 def read_again(
-    model: Model, text: str, losses: Losses, of: str, *, floating_base: bool | None = None, apart: Collection[str] = ()
+    model: Model,
+    text: str,
+    losses: Losses,
+    of: str,
+    *,
+    floating_base: bool | None = None,
+    apart: Collection[str] = (),
+    said: Mapping[tuple[str, ...], str] = OF_JOINTS,
 ) -> None:
     """Note the properties of a model that its document does not say; `of` begins the message of the error.
 
     That is a `ModelError` if the document describes another robot: it names all that is different and that the format
-    has a place for, but for the frames `apart`.
+    has a place for, but for the frames `apart`; `said` has the fields of bodies for which it has none.
     """
     with warnings.catch_warnings():  # of the robot, which it had before
         warnings.simplefilter("ignore")
@@ -154,7 +162,7 @@ def read_again(
         except FormatError as error:
             raise ModelError(f"{losses.format} has no place for this robot: {error}") from None
     lost = differences(model, again)
-    known = {field for fields in OF_JOINTS for field in fields}
+    known = {field for fields in said for field in fields}
     odd = [x for x in lost.model if x not in OF_MODEL]
     odd += [
         f"{WORDS.get(field, field)} of {listed(names)}" for field, names in lost.joints.items() if field not in known
@@ -165,8 +173,8 @@ def read_again(
         raise ModelError(f"{of}: {'; '.join(odd)} differ")
     for field in lost.model:
         losses.leave_out(OF_MODEL[field].format(model))
-    for fields, said in OF_JOINTS.items():
-        losses.leave_out(said, [name for field in fields for name in lost.joints.get(field, ())])
+    for fields, text in said.items():
+        losses.leave_out(text, [name for field in fields for name in lost.joints.get(field, ())])
 
 
 def leave_out_equipment(robot: Export, losses: Losses) -> None:
@@ -190,8 +198,19 @@ def quaternion(X: Transform) -> Array:
         ],
         dtype=np.float64,
     )
-    best = rows[np.argmax(np.diag(rows))]
-    return best / np.linalg.norm(best)
+    best: Array = rows[np.argmax(np.diag(rows))]
+    unit: Array = best / np.linalg.norm(best)
+    return unit
+
+
+def in_order(model: Model) -> Iterator[Body]:
+    """Yield the bodies in the order of their joints in q, followers where they are among the bodies."""
+    followers = [i for i in range(model.nb) if i not in model.joint_order]
+    for i in model.joint_order:
+        while followers and followers[0] < i:
+            yield model.bodies[followers.pop(0)]
+        yield model.bodies[i]
+    yield from (model.bodies[i] for i in followers)
 
 
 def number(x: float) -> str:
@@ -213,4 +232,4 @@ def new_name(name: str, taken: Collection[str]) -> str:
 
 def mesh_uri(path: str) -> str:
     """Return the address of a mesh: ``file://`` of one that is there, else its name in the robot's file."""
-    return f"file://{os.path.abspath(path)}" if os.path.isfile(path) else path
+    return Path(os.path.abspath(path)).as_uri() if os.path.isfile(path) else path

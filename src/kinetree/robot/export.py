@@ -179,10 +179,10 @@ def save(robot: BaseRobot | Mechanism, path: Path_, *, lenient: bool = False) ->
 
 def export_of(robot: BaseRobot | Mechanism) -> Export:
     """Return what is written of a robot or a mechanism."""
-    model, tree = robot.model.tree, getattr(robot, "tree", robot)
+    tree = robot if isinstance(robot, BaseRobot) else robot.tree
     closings, couplings, others = [], [], []
     for constraint in robot.model.constraints:
-        found = OF_CONSTRAINTS[type(constraint)](constraint, model) if type(constraint) in OF_CONSTRAINTS else None
+        found = OF_CONSTRAINTS[type(constraint)](constraint, tree.model) if type(constraint) in OF_CONSTRAINTS else None
         match found:
             case Closing():
                 closings.append(found)
@@ -191,7 +191,7 @@ def export_of(robot: BaseRobot | Mechanism) -> Export:
             case _:
                 others.append(constraint.label)
     equipment = tree.configurations, tree.geometry, tree.actuators
-    return Export(model, *equipment, tuple(closings), tuple(couplings), tuple(others))
+    return Export(tree.model, *equipment, tuple(closings), tuple(couplings), tuple(others))
 
 
 def _closed_at_zero(constraint: Constraint, model: Model) -> bool:

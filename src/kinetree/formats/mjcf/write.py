@@ -124,7 +124,9 @@ class _Document:
         self.shapes: dict[int, list[tuple[str, Geometry]]] = {}
         visual, collision = robot.geometry
         for geometry in dict.fromkeys((*visual, *collision)):
-            role = "" if geometry in visual and geometry in collision else "visual" * (geometry in visual) or "collision"
+            role = (
+                "" if geometry in visual and geometry in collision else "visual" * (geometry in visual) or "collision"
+            )
             self.shapes.setdefault(self.model.frame(geometry.link).body, []).append((role, geometry))
         self.root = ET.Element("mujoco", model=self.model.name)
         settings = {"angle": "radian", "autolimits": "true", "inertiafromgeom": "false", "balanceinertia": "false"}
@@ -166,16 +168,22 @@ class _Document:
             if kind not in (*KINDS, *SEVERAL, Helical):
                 raise ModelError(f"joint {name!r} is a {kind.__name__}: MJCF has hinge, slide, ball and free joints")
             if kind is FreeFlyer and (body.parent != WORLD or Transform.identity() != body.X_T):
-                raise ModelError(f"joint {name!r} is a FreeFlyer that does not start from the world's origin: MJCF's do")
+                raise ModelError(
+                    f"joint {name!r} is a FreeFlyer that does not start from the world's origin: MJCF's do"
+                )
 
         def joints(fits: Callable[[Body], bool]) -> list[str]:
             return [body.joint_name for body in model.bodies if fits(body)]
 
-        planar, helical = (joints(lambda b, kind=kind: type(b.joint.alone) is kind) for kind in (Planar, Helical))
-        losses.refuse("planar joints: {}", "each is two slides and a hinge, NAME.x, NAME.y, NAME.theta", planar)
-        losses.refuse("helical joints: {}", "each is a hinge and a slide, coupled by an equality", helical)
+        def of_type(*kinds: type[Joint]) -> list[str]:
+            return joints(lambda body: type(body.joint.alone) in kinds)
+
+        losses.refuse(
+            "planar joints: {}", "each is two slides and a hinge, NAME.x, NAME.y, NAME.theta", of_type(Planar)
+        )
+        losses.refuse("helical joints: {}", "each is a hinge and a slide, coupled by an equality", of_type(Helical))
         others = "joints that are several in MJCF, each named as its entry of q: {}"
-        losses.leave_out(others, joints(lambda b: type(b.joint.alone) in SEVERAL and type(b.joint) is not Planar))
+        losses.leave_out(others, of_type(*SEVERAL.keys() - {Planar}))
         losses.leave_out("limits of speed: {}", joints(lambda b: math.isfinite(b.limits.fastest)))
         empty = joints(lambda b: b.limits.lower == b.limits.upper)
         losses.leave_out("limits that leave no room: {}", empty)
@@ -260,10 +268,11 @@ class _Document:
         J = about_com(inertia)
         moments, axes = (np.diag(J), np.eye(3)) if not np.any(J - np.diag(np.diag(J))) else np.linalg.eigh(J)
         largest = int(np.argmax(moments))
-        short = moments[largest] - (moments.sum() - moments[largest])
+        others = moments[largest - 1] + moments[largest - 2]
+        short = moments[largest] - others
         if 0.0 < short <= 1e-13 * moments[largest]:  # rounding
             moments = moments.copy()
-            moments[largest] = moments[(largest + 1) % 3] + moments[(largest + 2) % 3]
+            moments[largest] = others
             short = 0.0
         if moves and mass < 1e-15:
             self.losses.refuse("moving links without mass: {}", f"it has {LEAST:g} kg and kg·m²", [name])
@@ -368,7 +377,9 @@ class _Document:
         body, gear = self.model.bodies[self.model.body_of_joint(actuator.joint)], actuator.gear
         joints = pieces(body)
         if len(joints) > 1 or (joints[0].kind == "free" and any(gear[3:])):
-            self.lost.setdefault("actuators at joints that are several, or that push a free one", []).append(actuator.name)
+            self.lost.setdefault("actuators at joints that are several, or that push a free one", []).append(
+                actuator.name
+            )
             return
         order = (3, 4, 5, 0, 1, 2) if joints[0].kind == "free" else range(len(gear))
         said = {"name": actuator.name, "joint": actuator.joint, "gear": numbers(gear[k] for k in order)}
@@ -427,7 +438,11 @@ ASSETS: dict[type[Shape], tuple[str, Callable[[Any], dict[str, str]]]] = {
     Mesh: ("mesh", lambda s: {"file": os.path.abspath(s.path), "scale": numbers(s.scale), "inertia": "shell"}),
     Triangles: (
         "mesh",
-        lambda s: {"vertex": numbers(s.vertices.ravel()), "face": " ".join(map(str, s.faces.ravel())), "inertia": "shell"},
+        lambda s: {
+            "vertex": numbers(s.vertices.ravel()),
+            "face": " ".join(map(str, s.faces.ravel())),
+            "inertia": "shell",
+        },
     ),
     HeightField: ("hfield", lambda s: _heights(s)),
 }

@@ -9,9 +9,11 @@ from typing import Any
 
 from kinetree.errors import ModelError
 from kinetree.formats.save import (
+    OF_JOINTS,
     Closing,
     Export,
     Losses,
+    in_order,
     leave_out_equipment,
     mesh_uri,
     new_name,
@@ -22,7 +24,7 @@ from kinetree.formats.save import (
 )
 from kinetree.formats.sdf.frames import WORLD as THE_WORLD
 from kinetree.geometry import Box, Capsule, Cylinder, Ellipsoid, Geometry, Mesh, Plane, Shape, Sphere
-from kinetree.joints import Continuous, Fixed, FreeFlyer, Helical, Joint, Prismatic, Revolute, Spherical, Universal
+from kinetree.joints import Continuous, Fixed, Helical, Joint, Prismatic, Revolute, Spherical, Universal
 from kinetree.model import WORLD, Body
 from kinetree.model.checks import about_com
 from kinetree.spatial import Inertia, Transform
@@ -43,6 +45,7 @@ ALL_BITS = 0xFFFF
 """The mask of a collision for which none is given."""
 ENDLESS = 1e9
 """The size (m) of a plane that has none; collisions have no size."""
+ENDLESS_LIMITS = {("limits",): "limits that are none, from 1e16 on: those of {}"}
 
 Texts = Mapping[str, str]
 SHAPES: dict[type[Shape], tuple[str, Callable[[Any], Texts]]] = {
@@ -60,8 +63,12 @@ SHAPES: dict[type[Shape], tuple[str, Callable[[Any], Texts]]] = {
 def write_sdf(robot: Export, losses: Losses) -> str:
     """Return an SDFormat document; `Robot.to_sdf` says what is in it."""
     document = _Document(robot, losses)
-    read_again(robot.model, document.text(), losses, "SDF has no place for this robot", apart=[robot.model.root])
+    of, apart = "SDF has no place for this robot", [robot.model.root, *document.without]
+    read_again(robot.model, document.text(), losses, of, apart=apart, said=OF_JOINTS | ENDLESS_LIMITS)
+    losses.leave_out("frames that have the name of a joint, or of the world: {}", document.without)
     leave_out_equipment(robot, losses)
+    without = [link.get("name", "") for link in document.element.iter("link") if link.findtext("inertial/mass") == "0"]
+    losses.leave_out("masses, which Gazebo wants of all links: those of {}", without)
     document.add_loops(robot.closings, losses)
     return document.text()
 
@@ -73,22 +80,29 @@ class _Document:
         self.model = model = robot.model
         self.root = ET.Element("sdf", version=VERSION)
         self.element = ET.SubElement(self.root, "model", name=model.name)
+        joints = [body.joint_name for body in model.bodies]
+        reserved = {*joints, THE_WORLD} - {model.root}
+        self.without = [name for name in model.frame_names if name in reserved]
+        """Frames whose name a joint has, which is a frame here, or the world."""
         self.links: dict[int, tuple[str, Transform]] = {WORLD: (THE_WORLD, Transform.identity())}
-        if not model.has_floating_base and model.root != THE_WORLD:
-            at = model.frame(model.root).X
-            self.links[WORLD] = model.root, at
-            _pose(self._link(model.root, at.inverse().T @ model.base_inertia), at)
-            self._joint(_names(model), "fixed", THE_WORLD, model.root)
-        for i in sorted(range(model.nb), key=lambda i: (i not in model.joint_order, i)):
-            self.links[i] = model.bodies[i].name, model.frame(model.bodies[i].name).X
-        for body in model.bodies:
-            self._body(body)
-        for body in (model.bodies[i] for i in _in_order(model)):
-            if not isinstance(body.joint, FreeFlyer):
+        base, at = model.root, model.frame(model.root).X
+        if base == THE_WORLD:  # which is no link: another one has what is fixed to it
+            base, at = new_name("base", model.frame_names), Transform.identity()
+        on_world = {g.link for shapes in robot.geometry for g in shapes if model.frame(g.link).body == WORLD}
+        if not model.has_floating_base and (model.root != THE_WORLD or any(model.base_inertia) or on_world):
+            self.links[WORLD] = base, at
+            _pose(self._link(base, at.inverse().T @ model.base_inertia), at)
+        for i, body in enumerate(model.bodies):
+            self.links[i] = body.name, model.frame(body.name).X
+            self._body(i, body)
+        if self.links[WORLD][0] != THE_WORLD:
+            self._joint(new_name(f"{base}_fixed", {*model.frame_names, *joints}), "fixed", THE_WORLD, base)
+        for body in in_order(model):
+            if not model.has_floating_base or body.name != model.root:
                 self._moving(body)
         for frame in model.frames:
             name, at = self.links[frame.body]
-            if frame.name != name:
+            if frame.name not in (name, THE_WORLD, *joints):
                 _pose(ET.SubElement(self.element, "frame", name=frame.name, attached_to=name), frame.X @ at.inverse())
         for role in ("visual", "collision"):
             for k, geometry in enumerate(getattr(robot.geometry, role)):
@@ -122,9 +136,9 @@ class _Document:
             _text(moments, tag, number(J[i, j]))
         return link
 
-    def _body(self, body: Body) -> None:
-        parent, at = self.links[body.parent]
-        name, X = self.links[self.model.body_of_joint(body.joint_name)]
+    def _body(self, i: int, body: Body) -> None:
+        """Add the link of a body."""
+        (name, X), (parent, at) = self.links[i], self.links[body.parent]
         link = self._link(name, X.inverse().T @ body.inertia)
         _pose(link, X @ body.X_T @ at.inverse(), "" if parent == THE_WORLD else parent)
 
@@ -146,10 +160,13 @@ class _Document:
         name, X = self.links[self.model.body_of_joint(body.joint_name)]
         joint = self._joint(body.joint_name, kind, self.links[body.parent][0], name)
         _pose(joint, X.inverse())
-        axes = self._axes(joint, own) or [ET.SubElement(joint, "axis")]
+        axes = self._axes(joint, own)
         f, offset = body.joint.follows or (1.0, 0.0)
         factor = abs(f) or 1.0
         dynamics = {"damping": body.damping[0] / factor**2, "friction": body.friction[0] / factor}
+        if not axes and any(dynamics.values()):  # of a ball
+            axes = [ET.SubElement(joint, "axis")]
+            _text(axes[0], "xyz", "0 0 1")
         if body.spring.stiffness:
             dynamics |= {"spring_reference": f * body.spring.rest + offset}
             dynamics |= {"spring_stiffness": body.spring.stiffness / factor**2}
@@ -194,7 +211,9 @@ class _Document:
         if geometry.friction:
             ode = ET.SubElement(ET.SubElement(surface, "friction"), "ode")
             _text(ode, "mu", number(geometry.friction[0]))
-            losses.leave_out("friction of shapes but sliding: those of {}", [geometry.link] * any(geometry.friction[1:]))
+            losses.leave_out(
+                "friction of shapes but sliding: those of {}", [geometry.link] * any(geometry.friction[1:])
+            )
         bits = {"collide_bitmask": geometry.conaffinity, "category_bitmask": geometry.contype}
         _texts(surface, "contact", {tag: hex(x) for tag, x in bits.items() if x != ALL_BITS})
         if len(surface):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from xml.sax.saxutils import quoteattr
 
@@ -14,6 +14,7 @@ from kinetree.errors import ModelError
 from kinetree.formats.save import (
     Export,
     Losses,
+    in_order,
     leave_out_equipment,
     mesh_uri,
     new_name,
@@ -58,7 +59,7 @@ def write_urdf(robot: Export, losses: Losses) -> str:
         inertia = inertias.get(name, Inertia.zero())
         inertial = [] if inertia == Inertia.zero() else inertial_lines(inertia)
         lines += _element("link", name, [*inertial, *shapes.get(name, ())])
-    for body in _in_order(model):
+    for body in in_order(model):
         if body is not _floating(model):
             lines += _element("joint", body.joint_name, _joint(model, links, body), type=joint_type(body))
     placed = [name for name in model.frame_names if name not in inertias]
@@ -255,18 +256,7 @@ def origin_line(X: Transform) -> str:
 
 def _roll_pitch_yaw(R: Array) -> tuple[float, float, float]:
     """Return the angles of ``R = Rz(yaw) Ry(pitch) Rx(roll)``."""
-    across = math.hypot(R[0, 0], R[1, 0])
-    pitch = math.atan2(-R[2, 0], across)
-    if across < 1e-15:  # only the sum or difference of the other two counts
-        return math.atan2(-R[1, 2], R[1, 1]), pitch, 0.0
-    return math.atan2(R[2, 1], R[2, 2]), pitch, math.atan2(R[1, 0], R[0, 0])
-
-
-def _in_order(model: Model) -> Iterator[Body]:
-    """Yield the bodies in the order of their joints in q, followers where they are among the bodies."""
-    followers = [i for i in range(model.nb) if i not in model.joint_order]
-    for i in model.joint_order:
-        while followers and followers[0] < i:
-            yield model.bodies[followers.pop(0)]
-        yield model.bodies[i]
-    yield from (model.bodies[i] for i in followers)
+    yaw = math.atan2(R[1, 0], R[0, 0])
+    c, s = math.cos(yaw), math.sin(yaw)
+    roll = math.atan2(s * R[0, 2] - c * R[1, 2], c * R[1, 1] - s * R[0, 1])  # whatever yaw is at a pitch of 90°
+    return roll, math.atan2(-R[2, 0], c * R[0, 0] + s * R[1, 0]), yaw
