@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import os
 import warnings
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import NamedTuple
-
-import numpy as np
+from typing import TYPE_CHECKING, NamedTuple
 
 from kinetree.errors import FormatError, ModelError, listed, warn_user
 from kinetree.formats.load import load_model
@@ -19,7 +18,9 @@ from kinetree.lazy import lazy_method
 from kinetree.model import Actuator, Body, Model
 from kinetree.model.differences import differences
 from kinetree.spatial import Transform
-from kinetree.validation import Array
+
+if TYPE_CHECKING:
+    from kinetree.validation import Array
 
 
 class Closing(NamedTuple):
@@ -185,22 +186,22 @@ def leave_out_equipment(robot: Export, losses: Losses) -> None:
     losses.refuse("constraints: {}", "they are left out", robot.others)
 
 
-def quaternion(X: Transform) -> Array:
-    """Return the unit quaternion (w, x, y, z) at which a frame stands, from the best row of ``4 q qᵀ``."""
-    (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = (row[:3] for row in X.placement[:3])
-    x, y, z, a, b, c = zy - yz, xz - zx, yx - xy, xy + yx, xz + zx, yz + zy
-    rows = np.array(
-        [
-            [1 + xx + yy + zz, x, y, z],
-            [x, 1 + xx - yy - zz, a, b],
-            [y, a, 1 - xx + yy - zz, c],
-            [z, b, c, 1 - xx - yy + zz],
-        ],
-        dtype=np.float64,
-    )
-    best: Array = rows[np.argmax(np.diag(rows))]
-    unit: Array = best / np.linalg.norm(best)
-    return unit
+class Physics(NamedTuple):
+    """What a joint has beside how it moves, as its own coordinate feels it, also where it follows another one."""
+
+    armature: float
+    damping: float
+    friction: float
+    stiffness: float
+    rest: float
+
+
+def own_physics(body: Body, v: int = 0) -> Physics:
+    """Return what a body's joint has in one of its directions."""
+    f, offset = body.joint.follows or (1.0, 0.0)
+    factor, spring = abs(f) or 1.0, body.spring
+    armature, damping, stiffness = (x / factor**2 for x in (body.armature[v], body.damping[v], spring.stiffness))
+    return Physics(armature, damping, body.friction[v] / factor, stiffness, f * spring.rest + offset)
 
 
 def in_order(model: Model) -> Iterator[Body]:
@@ -211,6 +212,14 @@ def in_order(model: Model) -> Iterator[Body]:
             yield model.bodies[followers.pop(0)]
         yield model.bodies[i]
     yield from (model.bodies[i] for i in followers)
+
+
+def roll_pitch_yaw(R: Sequence[Sequence[float]]) -> tuple[float, float, float]:
+    """Return the angles of ``R = Rz(yaw) Ry(pitch) Rx(roll)``."""
+    yaw = math.atan2(R[1][0], R[0][0])
+    c, s = math.cos(yaw), math.sin(yaw)
+    roll = math.atan2(s * R[0][2] - c * R[1][2], c * R[1][1] - s * R[0][1])  # whatever yaw is at a pitch of 90°
+    return roll, math.atan2(-R[2][0], c * R[0][0] + s * R[1][0]), yaw
 
 
 def number(x: float) -> str:

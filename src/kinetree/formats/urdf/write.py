@@ -20,7 +20,9 @@ from kinetree.formats.save import (
     new_name,
     number,
     numbers,
+    own_physics,
     read_again,
+    roll_pitch_yaw,
 )
 from kinetree.formats.urdf.document import finite
 from kinetree.geometry import Box, Capsule, Cylinder, Geometries, Mesh, Shape, Sphere
@@ -28,7 +30,6 @@ from kinetree.joints import Continuous, FreeFlyer, Joint, Planar, Prismatic, Rev
 from kinetree.model import WORLD, Body, Model
 from kinetree.model.checks import about_com
 from kinetree.spatial import Inertia, Transform
-from kinetree.validation import Array
 
 TYPES: dict[type[Joint], str] = {
     Revolute: "revolute",
@@ -95,8 +96,10 @@ def _shapes(geometry: Geometries, losses: Losses) -> dict[str, list[str]]:
     for tag in ("visual", "collision"):
         for g in getattr(geometry, tag):
             if type(g.shape) not in SHAPES:
-                losses.leave_out(f"shapes: the {type(g.shape).__name__} of {g.link}")
+                losses.leave_out("shapes: {}", [f"the {type(g.shape).__name__} of {g.link}"])
                 continue
+            touches = tag == "collision" and (g.friction, g.contype, g.conaffinity) != ((), 1, 1)
+            losses.leave_out("friction of shapes, and which may touch: those of {}", [g.link] * touches)
             color = g.color if tag == "visual" else None
             material = f'<material name="{numbers(color)}"><color rgba="{numbers(color)}"/></material>' if color else ""
             inside = f"<geometry>{SHAPES[type(g.shape)](g.shape)}</geometry>{material}"
@@ -182,9 +185,8 @@ def limit_attributes(body: Body) -> dict[str, str | None]:
 
 def dynamics_attributes(body: Body) -> dict[str, str | None]:
     """Return the attributes of ``<dynamics>`` of a joint, at its own speed where it mimics another."""
-    factor = abs(body.joint.follows[0]) if body.joint.follows else 1.0
-    damping, friction = (x[0] / factor**n if factor else 0.0 for n, x in ((2, body.damping), (1, body.friction)))
-    return {"damping": number(damping), "friction": number(friction)}
+    own = own_physics(body)
+    return {"damping": number(own.damping), "friction": number(own.friction)}
 
 
 def element(tag: str, attributes: Mapping[str, str | None]) -> str:
@@ -250,13 +252,5 @@ def _ends(parent: str, child: str) -> list[str]:
 
 def origin_line(X: Transform) -> str:
     """Return ``<origin>``."""
-    placement = np.array(X.placement, dtype=float)
-    return f'<origin xyz="{numbers(placement[:3, 3].tolist())}" rpy="{numbers(_roll_pitch_yaw(placement[:3, :3]))}"/>'
-
-
-def _roll_pitch_yaw(R: Array) -> tuple[float, float, float]:
-    """Return the angles of ``R = Rz(yaw) Ry(pitch) Rx(roll)``."""
-    yaw = math.atan2(R[1, 0], R[0, 0])
-    c, s = math.cos(yaw), math.sin(yaw)
-    roll = math.atan2(s * R[0, 2] - c * R[1, 2], c * R[1, 1] - s * R[0, 1])  # whatever yaw is at a pitch of 90°
-    return roll, math.atan2(-R[2, 0], c * R[0, 0] + s * R[1, 0]), yaw
+    placement = X.placement
+    return f'<origin xyz="{numbers(row[3] for row in placement[:3])}" rpy="{numbers(roll_pitch_yaw(placement))}"/>'
