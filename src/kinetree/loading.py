@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from os import PathLike
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from kinetree.errors import ArgumentError
-from kinetree.formats.load import ReadOptions, RobotFile, Source, read_cut_robot, read_robot
+from kinetree.formats.load import ReadOptions, RobotFile, Source, named_folders, read_cut_robot, read_robot
 from kinetree.locks import importing
 from kinetree.model.checks import Pose
 from kinetree.robot_methods import Robot
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
     from kinetree.mechanism_methods import Mechanism
 
 __all__ = ["load", "load_mechanism"]
+
+NO_PACKAGES: Mapping[str, str | PathLike[str]] = MappingProxyType({})
 
 
 @friendly_call_errors
@@ -27,8 +31,9 @@ def load(
     gravity: Iterable[float] | None = None,
     mimic: str = "follow",
     lenient: bool = False,
-    strict: bool = False,
     srdf: Source | None = None,
+    packages: Mapping[str, str | PathLike[str]] = NO_PACKAGES,
+    strict: bool = False,
 ) -> Robot:
     """Load a robot.
 
@@ -56,6 +61,9 @@ def load(
     srdf : str, bytes or path, optional
         An SRDF file, or its text: its group states become named configurations (`Robot.configurations`). Joints that a
         state does not name are at their zero; those that the robot has not are left out, with a `FormatWarning`.
+    packages : mapping of str to path, optional
+        Folders of ROS packages by their names, for meshes at ``package://NAME/…``. Others are found by the package.xml
+        around the file, in ROS_PACKAGE_PATH and AMENT_PREFIX_PATH, and in folders of that name above the file.
 
     Raises
     ------
@@ -73,7 +81,10 @@ def load(
     >>> kt.load("ur5")
     <Robot 'ur5': 6 joints, nq = 6, nv = 6>
     """
-    return _robot(read_robot(source, ReadOptions(floating_base, base_pose, gravity, mimic, lenient, strict)), srdf)
+    options = ReadOptions(
+        floating_base, base_pose, gravity, mimic, lenient, packages=named_folders(packages), strict=strict
+    )
+    return _robot(read_robot(source, options), srdf)
 
 
 def _robot(found: RobotFile, srdf: Source | None) -> Robot:
@@ -97,8 +108,9 @@ def load_mechanism(
     gravity: Iterable[float] | None = None,
     mimic: str = "follow",
     lenient: bool = False,
-    strict: bool = False,
     srdf: Source | None = None,
+    packages: Mapping[str, str | PathLike[str]] = NO_PACKAGES,
+    strict: bool = False,
     actuated: Iterable[str] | None = None,
 ) -> Mechanism:
     """Load a robot with closed loops: a URDF or SDF file in which a link has two parents.
@@ -123,7 +135,7 @@ def load_mechanism(
         As `load` takes it.
     cut : str or iterable of str
         Joints to cut, with a motor or not, instead of others in their loops.
-    floating_base, base_pose, gravity, mimic, lenient, srdf
+    floating_base, base_pose, gravity, mimic, lenient, srdf, packages
         As `load` takes them.
     actuated : iterable of str, optional
         The joints that are driven: `Mechanism.actuated`. By default those with a motor, as above; all but floating
@@ -163,7 +175,9 @@ def load_mechanism(
     cut = tuple(given) if isinstance(given, Iterable) else ()
     if not isinstance(given, Iterable) or not all(isinstance(name, str) for name in cut):
         raise ArgumentError(f"cut takes names of joints; {given!r} was given")
-    options = ReadOptions(floating_base, base_pose, gravity, mimic, lenient, strict)
+    options = ReadOptions(
+        floating_base, base_pose, gravity, mimic, lenient, packages=named_folders(packages), strict=strict
+    )
     found = read_cut_robot(source, cut, lambda joint: not why_it_cannot_close(joint), options)
     constraints = [Constraint.registry[spec.type](**spec.arguments) for spec in found.constraints]
     return Mechanism(_robot(found, srdf), constraints, found.motors if actuated is None else actuated)

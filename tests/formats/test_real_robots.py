@@ -102,7 +102,7 @@ def joint_axis(oracle, k):
 def test_warnings_name_the_links_that_have_no_body(path):
     """Those on moving bodies; where a body has several links, a point mass or a rod may be one of them."""
     model, _, caught = loaded(path, False)
-    links, odd, impossible = read_graph(path, "follow", False, None)[0].links, set(), set()
+    links, odd, impossible = read_graph(path)[0].links, set(), set()
     for link in links:
         if link.inertial is not None:
             m, (xx, xy, xz, yy, yz, zz) = link.inertial.mass, link.inertial.moments

@@ -90,7 +90,7 @@ FIXED = "<link name='b'/><joint name='k' type='fixed'><parent link='base'/><chil
 
 
 def test_mimic_joints_follow_or_move_by_themselves():
-    mimic = read_graph(MIMIC, "follow", False, None)[0].joints[1].mimic
+    mimic = read_graph(MIMIC)[0].joints[1].mimic
     assert (mimic.joint, mimic.multiplier, mimic.offset) == ("j", -2.0, 0.5)
     model = load_model(MIMIC)
     assert (model.joint_names, model.nb, model.nq, model.nv) == (("j",), 2, 1, 1)
@@ -121,7 +121,7 @@ def test_mimic_joints_that_can_follow_nothing(old, new, message):
 
 
 def test_mimic_defaults_and_fixed_joints_that_mimic():
-    plain = read_graph(MIMIC.replace(" multiplier='-2' offset='0.5'", ""), "follow", False, None)[0].joints[1].mimic
+    plain = read_graph(MIMIC.replace(" multiplier='-2' offset='0.5'", ""))[0].joints[1].mimic
     assert (plain.multiplier, plain.offset) == (1.0, 0.0)
     fixed = MIMIC.replace("'prismatic'", "'fixed'")
     with pytest.warns(FormatWarning, match=r"^<string>: fixed joints do not move, .* <mimic> of these is dropped: k$"):

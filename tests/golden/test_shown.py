@@ -418,7 +418,7 @@ def calls(folder):
 @case
 def files(folder):
     """Yield what files say, and what they say with one thing after the other that is odd."""
-    yield re.sub(r"[(),=]", " ", repr(read_graph(URDF, "follow", False, None)[0]))
+    yield re.sub(r"[(),=]", " ", repr(read_graph(URDF)[0]._replace(geometry=None)))
     for kind, text in (("URDF", URDF), ("SDF", SDF.read_text())):
         yield f"{kind}: {(usual := outcome(kt.load, {'source': text}))}"
         lenient = partial(kt.load, lenient=True)

@@ -18,6 +18,7 @@ from kinetree.model.tree import cycles, root_link
 from kinetree.spatial import GeneralRotation, Inertia, Mat3, Sym3, Transform
 
 if TYPE_CHECKING:
+    from kinetree.formats.packages import Packages
     from kinetree.geometry import Geometries
 
 
@@ -117,7 +118,7 @@ class KinematicGraph(NamedTuple):
 
     `floating` is whether the file has the robot move freely, None where its format does not say; `poses` are the
     transforms from the world to links where the file gives them: there a root that is fixed stands. `geometry` reads
-    the shapes of the links, when a robot is asked for them.
+    the shapes of the links, when a robot is asked for them; it takes what finds their files.
     """
 
     name: str
@@ -127,7 +128,7 @@ class KinematicGraph(NamedTuple):
     frames: tuple[GraphFrame, ...] = ()
     floating: bool | None = None
     poses: Mapping[str, Transform] = MappingProxyType({})
-    geometry: Callable[[], Geometries] | None = None
+    geometry: Callable[[Packages], Geometries] | None = None
 
     def with_mimic(self, mimic: str) -> KinematicGraph:
         """Return the graph whose joints "follow" those that they mimic, or are "independent"."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kinetree.embedded import EMBEDDED, embedded_text
 from kinetree.errors import ArgumentError, FormatError, KinetreeError, shortened
-from kinetree.formats.graph import KinematicGraph, model_of
+from kinetree.formats.graph import GraphJoint, KinematicGraph, model_of
 from kinetree.formats.urdf.document import graph_from_element as graph_from_urdf
 from kinetree.formats.xml import MAX_BYTES, Element, check_size, parse_xml
 from kinetree.joints import Joint
@@ -53,6 +53,8 @@ def description_path(name: str) -> str:
 
 
 get_close_matches = lazy_method("difflib", "get_close_matches")
+frame_names = lazy_method("kinetree.formats.spanning", "frame_names")
+packages_of = lazy_method("kinetree.formats.packages", "Packages")
 
 ENDINGS = (".urdf", ".xml", ".xacro", ".sdf")
 
@@ -71,7 +73,7 @@ RobotReader = Callable[[Any, Element | None, "ReadOptions", bool], "RobotFile"]
 """Takes a document or an object, the root element of a document, the options, and whether to read constraints."""
 
 ROBOT_READERS: dict[str, RobotReader] = dict.fromkeys(
-    ("mujoco", "MjModel", "MjSpec"), lazy_method("kinetree.formats.mjcf.model", "read")
+    ("mujoco", "mujocoinclude", "MjModel", "MjSpec"), lazy_method("kinetree.formats.mjcf.model", "read")
 )
 """The reader of a format that has more than links and joints, by its root tag, and of objects, by their type's name."""
 
@@ -88,7 +90,12 @@ class ReadOptions(NamedTuple):
     gravity: Iterable[float] | None = None
     mimic: str = "follow"
     lenient: bool = False
+    packages: Mapping[str, str] = MappingProxyType({})
+    xacro: Mapping[str, object] | None = None
     strict: bool = False
+
+
+AS_IT_IS = ReadOptions()
 
 
 class ConstraintSpec(NamedTuple):
@@ -134,7 +141,34 @@ def read_robot(source: Source, options: ReadOptions) -> RobotFile:
 def _of_graph(graph: KinematicGraph, floats: bool | None, options: ReadOptions) -> RobotFile:
     gravity = GRAVITY if options.gravity is None else options.gravity
     model = model_of(graph, floating_base=floats, base_pose=options.base_pose, gravity=gravity)
-    return RobotFile(model, geometry=graph.geometry)
+    return RobotFile(model, geometry=_geometry(graph, options))
+
+
+def _geometry(graph: KinematicGraph, options: ReadOptions) -> Callable[[], Geometries] | None:
+    """Return what reads the shapes of a graph, with their files found from where this process is now."""
+    read, folder = graph.geometry, folder_of(graph.element.source)
+    return read and (lambda: read(packages_of(folder, options.packages)))
+
+
+def folder_of(source: str) -> str:
+    """Return the absolute folder of a file; for a text the one in which this process is."""
+    return os.path.dirname(os.path.abspath(source))
+
+
+def named_folders(packages: Mapping[str, str | os.PathLike[str]]) -> dict[str, str]:
+    """Return the absolute folders of packages that a user names; an error where one is none."""
+    if not isinstance(packages, Mapping):
+        raise ArgumentError(
+            f"packages takes a mapping such as {{'ur_description': 'a/folder'}}; {packages!r} was given"
+        )
+    found = {}
+    for name, path in packages.items():
+        if not isinstance(name, str) or not isinstance(path, str | os.PathLike):
+            raise ArgumentError(f"packages takes names and their folders; {name!r}: {path!r} was given")
+        found[name] = os.path.abspath(os.fspath(path))
+        if not os.path.isdir(found[name]):
+            raise ArgumentError(f"packages: {name!r}: there is no folder {found[name]!r}")
+    return found
 
 
 def read_cut_robot(
@@ -146,7 +180,7 @@ def read_cut_robot(
     that leads has it. `closes` tells whether a loop can close at a joint; see `kinetree.load_mechanism`.
     """
     with importing:
-        from kinetree.formats.spanning import cut_into_tree, frame_names
+        from kinetree.formats.spanning import cut_into_tree
 
     graph, floats = _read(source, options, True)
     if isinstance(graph, RobotFile):
@@ -158,29 +192,26 @@ def read_cut_robot(
     with_motor = {joint.name for joint in graph.joints if joint.actuated and joint.joint.nv}
     driven = {k for body in found.model.bodies if body.joint_name in with_motor for k in body.v_index}
     motors = tuple(body.joint_name for body in found.model.leading if driven & {*body.v_index})
-    loops = tuple(
-        ConstraintSpec(
-            "Loop", {**dict(zip(("frame", "to"), frame_names(j), strict=True)), "joint": j.joint, "name": j.name}
-        )
-        for j in cuts
-    )
-    return found._replace(constraints=loops, motors=motors if with_motor else None)
+    return found._replace(constraints=tuple(map(_loop, cuts)), motors=motors if with_motor else None)
 
 
-def read_graph(
-    source: Source, mimic: str, lenient: bool, floating_base: bool | None
-) -> tuple[KinematicGraph, bool | None]:
+def _loop(cut: GraphJoint) -> ConstraintSpec:
+    frame, to = frame_names(cut)
+    return ConstraintSpec("Loop", {"frame": frame, "to": to, "joint": cut.joint, "name": cut.name})
+
+
+def read_graph(source: Source, options: ReadOptions = AS_IT_IS) -> tuple[KinematicGraph, bool | None]:
     """Return the links and joints of a source, and whether its base floats; None where that is for the file to say."""
-    found, floats = _read(source, ReadOptions(floating_base, mimic=mimic, lenient=lenient), False)
+    found, floats = _read(source, options, False)
     if isinstance(found, RobotFile):
-        raise FormatError("this robot comes from MuJoCo, which has no links and joints as URDF has them")
+        raise FormatError("MJCF has no links and joints as URDF has them: give a URDF or SDF file")
     return found, floats
 
 
 def _read(
     source: Any, options: ReadOptions, constraints: bool
 ) -> tuple[KinematicGraph, bool | None] | tuple[RobotFile, None]:
-    """Return what the reader of a source's format makes of it, and whether its base floats, as `read_graph` does."""
+    """Return what the reader of a format makes of a source, and whether its base floats, as `read_graph` does."""
     if read_object := ROBOT_READERS.get(type(source).__name__):
         return read_object(source, None, options, constraints), None
     text, name, floats = find_source(source)

@@ -1,6 +1,6 @@
 """From an SDFormat document to a graph of links and joints.
 
-Follows http://sdformat.org/spec, versions 1.5 to 1.12. Only what dynamics needs is read; shapes, sensors, plugins and
+Follows http://sdformat.org/spec, versions 1.5 to 1.12. Shapes are read when they are asked for; sensors, plugins and
 everything unknown are passed over, whatever they contain. A link without `<inertial>` has the 1 kg and 1 kg·m² that
 SDFormat gives it. A model floats, unless it is `<static>`, or a joint has the parent or child ``world``.
 """
@@ -8,6 +8,7 @@ SDFormat gives it. A model floats, unless it is `<static>`, or a joint has the p
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import Final
 
 from kinetree.errors import listed, shortened, unknown_name, warn_user
@@ -17,8 +18,11 @@ from kinetree.formats.sdf.joints import ball_constraint, is_ball_constraint, joi
 from kinetree.formats.sdf.values import amount, checked, is_true, name_of, part, pose, text, three
 from kinetree.formats.xml import Element, Triple, magnitude, required
 from kinetree.joints import Fixed
+from kinetree.lazy import lazy_method
 from kinetree.model import GRAVITY
 from kinetree.spatial import Transform, Vec3
+
+geometries = lazy_method("kinetree.formats.sdf.geometry", "geometries")
 
 VERSION: Final = re.compile(r"1\.(\d{1,3})", re.ASCII)
 OLDEST: Final = 5
@@ -107,6 +111,7 @@ class _Reader:
             tuple(frame for frame in own if held or frame.link != WORLD),
             floating=not held,
             poses={name: self.frames.pose(name) for name in self.links},
+            geometry=partial(geometries, self.top.source, tuple(self.links.values()), self.frames),
         )
 
     def _read(self, model: Element, around: str, scope: str, base: str) -> None:

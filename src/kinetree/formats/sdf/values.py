@@ -61,10 +61,15 @@ def checked(element: Element) -> Element:
 
 def text(element: Element, tag: str) -> str:
     """Return the text of a child that must be there and not empty: a name."""
+    return as_text(required_part(element, tag))
+
+
+def required_part(element: Element, tag: str) -> Element:
+    """Return the child of that name, which must be there."""
     found = element.only(tag)
     if found is None:
         raise element.error(f"<{tag}> is missing")
-    return as_text(found)
+    return found
 
 
 def as_text(element: Element) -> str:
@@ -77,18 +82,18 @@ def as_text(element: Element) -> str:
 def amount(element: Element | None, tag: str, default: float, *, infinite: bool = False) -> float:
     """Return the number in a child; where there is none, or no such element, the default."""
     found = None if element is None else element.only(tag)
-    return default if found is None else number(_as_attribute(found), TEXT, infinite=infinite)
+    return default if found is None else number(as_attribute(found), TEXT, infinite=infinite)
 
 
 def not_negative(element: Element | None, tag: str) -> float:
     """Return the number in a child, by default 0; a negative one is a fault, and 0 instead."""
     found = None if element is None else element.only(tag)
-    return 0.0 if found is None else resistance(_as_attribute(found), TEXT)
+    return 0.0 if found is None else resistance(as_attribute(found), TEXT)
 
 
 def three(element: Element) -> Triple:
     """Return the three numbers in an element."""
-    return triple(_as_attribute(element), TEXT)
+    return triple(as_attribute(element), TEXT)
 
 
 def is_true(element: Element, tag: str, default: bool = False) -> bool:
@@ -121,7 +126,7 @@ def pose(element: Element) -> PlacedIn:
     degrees = boolean(found, found.attributes.get("degrees", "false"))
     if form not in ("euler_rpy", "quat_xyzw"):
         raise found.error(f"rotation_format={shortened(form)!r}: it is 'euler_rpy' or 'quat_xyzw'")
-    x, y, z, *rotation = vector(_as_attribute(found), TEXT, 6 if form == "euler_rpy" else 7)
+    x, y, z, *rotation = vector(as_attribute(found), TEXT, 6 if form == "euler_rpy" else 7)
     if form == "euler_rpy":
         return PlacedIn(
             Pose(rpy_rotation(list(map(math.radians, rotation)) if degrees else rotation), (x, y, z)), frame
@@ -139,7 +144,7 @@ def name_of(element: Element) -> str:
     return name
 
 
-def _as_attribute(element: Element) -> Element:
+def as_attribute(element: Element) -> Element:
     """Return the element with its text as an attribute, so that it is read as those are."""
     element.attributes[TEXT] = as_text(element)
     return element

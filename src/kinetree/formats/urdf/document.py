@@ -1,7 +1,7 @@
 """From a URDF document to a graph of links and joints.
 
-Follows http://wiki.ros.org/urdf/XML and what urdfdom does with it. Only what dynamics needs is read; shapes,
-meshes, materials, transmissions, sensors and everything unknown are passed over, whatever they contain. In an
+Follows http://wiki.ros.org/urdf/XML and what urdfdom does with it. Shapes and materials are read when they
+are asked for; transmissions, sensors and everything unknown are passed over, whatever they contain. In an
 element that is read, an unknown attribute is an error: most are misspelt ones, whose default would be wrong.
 """
 
@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable, Collection, Sequence
+from functools import partial
 from typing import Final
 
 from kinetree.errors import listed, shortened, unknown_name, warn_user
@@ -30,6 +31,7 @@ from kinetree.joints import Continuous, Fixed, FreeFlyer, Joint, Planar, Prismat
 from kinetree.lazy import lazy_method
 from kinetree.model import NO_LIMITS, JointLimits
 
+geometries = lazy_method("kinetree.formats.urdf.geometry", "geometries")
 loop_joints = lazy_method("kinetree.formats.urdf.loops", "loop_joints")
 get_close_matches = lazy_method("difflib", "get_close_matches")
 
@@ -148,7 +150,8 @@ def graph_from_element(robot: Element) -> KinematicGraph:
         warn_user(f"{robot.source}: no position limits are given for {listed(free)}; taken as unlimited")
     if any(child.tag not in WITHOUT_JOINTS for child in robot.children):
         joints = (*joints, *loop_joints(robot, joints))
-    return KinematicGraph(robot.attributes.get("name", "robot"), robot, links, joints)
+    shapes = partial(geometries, robot)
+    return KinematicGraph(robot.attributes.get("name", "robot"), robot, links, joints, geometry=shapes)
 
 
 def motors(robot: Element) -> set[str] | None:

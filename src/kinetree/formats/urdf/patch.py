@@ -10,7 +10,7 @@ from xml.parsers import expat
 
 from kinetree.errors import FormatError, ModelError, listed
 from kinetree.formats.graph import GraphJoint, model_of
-from kinetree.formats.load import find_source, read_graph
+from kinetree.formats.load import ReadOptions, find_source, read_graph
 from kinetree.formats.urdf.write import (
     base_pose,
     dynamics_attributes,
@@ -60,7 +60,7 @@ def patch_urdf(model: Model, original: str | bytes) -> str:
         raise FormatError(f"{name} is not in UTF-8: save it so") from None
     with warnings.catch_warnings():  # whoever has loaded it has seen them
         warnings.simplefilter("ignore")
-        graph = read_graph(text, "follow", True, None)[0].without_loops()
+        graph = read_graph(text, ReadOptions(lenient=True))[0].without_loops()
         before = model_of(graph, floating_base=model.has_floating_base)
     if (before.body_names, before.joint_names) != (model.body_names, model.joint_names):
         odd = sorted({*before.body_names, *before.joint_names} ^ {*model.body_names, *model.joint_names})
