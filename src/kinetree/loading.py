@@ -33,6 +33,7 @@ def load(
     lenient: bool = False,
     srdf: Source | None = None,
     packages: Mapping[str, str | PathLike[str]] = NO_PACKAGES,
+    strict: bool = False,
 ) -> Robot:
     """Load a robot.
 
@@ -80,7 +81,9 @@ def load(
     >>> kt.load("ur5")
     <Robot 'ur5': 6 joints, nq = 6, nv = 6>
     """
-    options = ReadOptions(floating_base, base_pose, gravity, mimic, lenient, named_folders(packages))
+    options = ReadOptions(
+        floating_base, base_pose, gravity, mimic, lenient, packages=named_folders(packages), strict=strict
+    )
     return _robot(read_robot(source, options), srdf)
 
 
@@ -107,8 +110,8 @@ def load_mechanism(
     lenient: bool = False,
     srdf: Source | None = None,
     packages: Mapping[str, str | PathLike[str]] = NO_PACKAGES,
+    strict: bool = False,
     actuated: Iterable[str] | None = None,
-    stabilization: float = 0.0,
 ) -> Mechanism:
     """Load a robot with closed loops: a URDF or SDF file in which a link has two parents.
 
@@ -137,8 +140,6 @@ def load_mechanism(
     actuated : iterable of str, optional
         The joints that are driven: `Mechanism.actuated`. By default those with a motor, as above; all but floating
         bases where the file says of none that it has one.
-    stabilization : float
-        As `Mechanism` takes it.
 
     Raises
     ------
@@ -166,16 +167,17 @@ def load_mechanism(
     ('motor', 'pivot', 'tip')
     """
     with importing:
-        from kinetree.constraints.types.loop import Loop, why_it_cannot_close
-        from kinetree.formats.spanning import frame_names
+        from kinetree.constraints.types import Constraint
+        from kinetree.constraints.types.loop import why_it_cannot_close
         from kinetree.mechanism_methods import Mechanism
 
     given = (cut,) if isinstance(cut, str) else cut
     cut = tuple(given) if isinstance(given, Iterable) else ()
     if not isinstance(given, Iterable) or not all(isinstance(name, str) for name in cut):
         raise ArgumentError(f"cut takes names of joints; {given!r} was given")
-    options = ReadOptions(floating_base, base_pose, gravity, mimic, lenient, named_folders(packages))
+    options = ReadOptions(
+        floating_base, base_pose, gravity, mimic, lenient, packages=named_folders(packages), strict=strict
+    )
     found = read_cut_robot(source, cut, lambda joint: not why_it_cannot_close(joint), options)
-    loops = [Loop(*frame_names(joint), joint.joint, name=joint.name) for joint in found.closing]
-    driven = found.motors if actuated is None else actuated
-    return Mechanism(_robot(found, srdf), loops, driven, stabilization=stabilization)
+    constraints = [Constraint.registry[spec.type](**spec.arguments) for spec in found.constraints]
+    return Mechanism(_robot(found, srdf), constraints, found.motors if actuated is None else actuated)

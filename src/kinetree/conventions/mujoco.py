@@ -11,13 +11,12 @@ from numpy.typing import ArrayLike
 
 from kinetree.conventions.base import SWAP, Convention, Rule
 from kinetree.errors import ArgumentError
+from kinetree.formats.mjcf.codes import FREE, names_of
 from kinetree.joints import Continuous, FreeFlyer, Joint, Prismatic, Revolute, Spherical
 from kinetree.model import WORLD, Body
 from kinetree.robot import Robot
 from kinetree.spatial import Transform
 from kinetree.validation import Array, real_array
-
-FREE = 0  # mjJNT_FREE
 
 
 def _entries(*order: int) -> Callable[[Array], Array]:
@@ -38,6 +37,7 @@ class MuJoCo(Convention):
     robot : Robot
     model : mujoco.MjModel or sequence of str
         The robot there, or the names of its joints in their order (without bodies, so without f_ext).
+        A joint without a name is ``joint_3`` after its number, as `kinetree.load` calls it.
     rename : mapping, optional
         From the names of joints there to those here, where they differ. The free joint of a model needs none.
 
@@ -72,7 +72,7 @@ class MuJoCo(Convention):
             return
         if not hasattr(model, "njnt"):
             raise ArgumentError(f"MuJoCo takes an MjModel or the names of joints; {type(model).__name__} was given")
-        names = [str(model.joint(i).name) for i in range(model.njnt)]
+        names = names_of(model, "joint")
         ours = [b.joint_name for b in robot.model.bodies if (rule := self.rules.get(type(b.joint))) and rule.world_axes]
         free = [i for i in range(model.njnt) if model.jnt_type[i] == FREE]
         if len(ours) == len(free) == 1:
@@ -82,7 +82,7 @@ class MuJoCo(Convention):
             raise ArgumentError(
                 f"MuJoCo: nq = {model.nq} and nv = {model.nv} there, the robot would have {self.nq} and {self.nv}"
             )
-        self.body_names = [str(model.body(i).name) for i in range(model.nbody)]
+        self.body_names = names_of(model, "body")
         self._body_com = np.array(model.body_ipos, dtype=np.float64)
 
     def _rule(self, body: Body) -> Rule:

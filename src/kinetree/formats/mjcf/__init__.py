@@ -1,1 +1,1 @@
-"""MJCF, MuJoCo's format."""
+"""MJCF, as MuJoCo's own compiler understands it."""
