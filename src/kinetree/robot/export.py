@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from kinetree.constraints.types import Constraint, Gear, Loop, Weld
 from kinetree.errors import ArgumentError
@@ -15,17 +15,14 @@ from kinetree.formats.urdf.write import note_losses
 from kinetree.joints import Fixed
 from kinetree.model import Model
 from kinetree.output import whole_file
-from kinetree.robot.base import BaseRobot
+from kinetree.robot.base import AlgorithmAttributes, BaseRobot
 from kinetree.spatial import Transform
-
-if TYPE_CHECKING:
-    from kinetree.robot.mechanism import Mechanism
 
 Path_ = str | os.PathLike[str]
 
 
 def to_urdf(
-    robot: BaseRobot | Mechanism,
+    robot: AlgorithmAttributes,
     path: Path_ | None = None,
     *,
     original: str | bytes | os.PathLike[str] | None = None,
@@ -89,7 +86,7 @@ def to_urdf(
     return _in_file(text, path)
 
 
-def to_sdf(robot: BaseRobot | Mechanism, path: Path_ | None = None, *, lenient: bool = False) -> str:
+def to_sdf(robot: AlgorithmAttributes, path: Path_ | None = None, *, lenient: bool = False) -> str:
     """Return this robot as an SDFormat document (1.11), and write it where a path is given.
 
     It is read again and compared, as `to_urdf` does. The links are the moving bodies, and a base that has a mass or
@@ -128,7 +125,7 @@ def to_sdf(robot: BaseRobot | Mechanism, path: Path_ | None = None, *, lenient: 
     return _saved(robot, "sdf", path, lenient)
 
 
-def to_mjcf(robot: BaseRobot | Mechanism, path: Path_ | None = None, *, lenient: bool = False) -> str:
+def to_mjcf(robot: AlgorithmAttributes, path: Path_ | None = None, *, lenient: bool = False) -> str:
     """Return this robot as an MJCF document, which MuJoCo reads, and write it where a path is given.
 
     A body is where its link is, and has the joints before it, those of links without mass too. Other links and frames
@@ -165,21 +162,21 @@ def to_mjcf(robot: BaseRobot | Mechanism, path: Path_ | None = None, *, lenient:
     --------
     >>> import kinetree as kt
     >>> robot = kt.load("go2").with_limits(velocity=float("inf"))
-    >>> print(robot.to_mjcf()[:61])
+    >>> print(robot.to_mjcf()[:65])
     <mujoco model="go2">
       <compiler angle="radian" autolimits="true"
     """
     return _saved(robot, "mjcf", path, lenient)
 
 
-def save(robot: BaseRobot | Mechanism, path: Path_, *, lenient: bool = False) -> str:
+def save(robot: AlgorithmAttributes, path: Path_, *, lenient: bool = False) -> str:
     """Write this robot into a file, in the format of its ending, as `to_urdf` and its like do; return the text."""
     return _saved(robot, format_of(path), path, lenient)
 
 
-def export_of(robot: BaseRobot | Mechanism) -> Export:
+def export_of(robot: AlgorithmAttributes) -> Export:
     """Return what is written of a robot or a mechanism."""
-    tree = robot if isinstance(robot, BaseRobot) else robot.tree
+    tree: BaseRobot = vars(robot).get("tree", robot)
     closings, couplings, others = [], [], []
     for constraint in robot.model.constraints:
         found = OF_CONSTRAINTS[type(constraint)](constraint, tree.model) if type(constraint) in OF_CONSTRAINTS else None
@@ -208,7 +205,7 @@ OF_CONSTRAINTS: dict[type[Constraint], Callable[[Any, Model], Closing | Coupling
 """What formats know of constraints."""
 
 
-def _saved(robot: BaseRobot | Mechanism, format: str, path: Path_ | None, lenient: bool) -> str:
+def _saved(robot: AlgorithmAttributes, format: str, path: Path_ | None, lenient: bool) -> str:
     if path is not None and (not isinstance(path, (str, os.PathLike)) or os.fspath(path).lstrip().startswith("<")):
         raise ArgumentError(f"path is where the file is written; {path!r:.60} was given, an original is original=")
     return _in_file(written(export_of(robot), format, lenient), path)

@@ -7,17 +7,16 @@ of, links without mass between joints, are several joints of one body.
 from __future__ import annotations
 
 import math
-import os
 import xml.etree.ElementTree as ET
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from kinetree import joints
 from kinetree.errors import ModelError
+from kinetree.formats.mjcf.geoms import HERE, Geoms, placed
 from kinetree.formats.save import Closing, Coupling, Export, Losses, new_name, number, numbers, own_physics
-from kinetree.geometry import Geometry, shapes
 from kinetree.model import WORLD, Actuator, Body
 from kinetree.model.body import NO_FRICTION
 from kinetree.model.checks import about_com
@@ -32,11 +31,6 @@ MINIMUM = 1e-15
 FLAT = 1e-9
 """The least second moment of a body, relative to their sum, that an inertia is given which no body has."""
 ROUNDING = 1e-13
-MESHES = (".stl", ".obj", ".msh")
-"""The files that MuJoCo reads meshes from."""
-GROUPS = {"visual": "2", "collision": "3"}
-"""The group of a geom that is only seen, and of one that only touches, as MuJoCo's own models have them."""
-HERE = Transform.identity()
 
 PIECES: dict[type[joints.Joint], Sequence[tuple[str, tuple[int, ...], int]]] = {
     joints.Revolute: [("hinge", (0,), 0)],
@@ -65,24 +59,6 @@ LEFT_OUT: dict[str, Callable[[Body], bool]] = {
     ),
 }
 """The joints of which something is refused or left out."""
-
-SHAPES: dict[type[shapes.Shape], Callable[[Any], tuple[str, Sequence[float]]]] = {
-    shapes.Box: lambda s: ("box", [x / 2 for x in s.size]),
-    shapes.Sphere: lambda s: ("sphere", [s.radius]),
-    shapes.Ellipsoid: lambda s: ("ellipsoid", s.radii),
-    shapes.Cylinder: lambda s: ("cylinder", [s.radius, s.length / 2]),
-    shapes.Capsule: lambda s: ("capsule", [s.radius, s.length / 2]),
-    shapes.Plane: lambda s: ("plane", [*(x / 2 if math.isfinite(x) else 0.0 for x in s.size), 1.0]),
-}
-"""The types of geoms with their sizes, which are half lengths."""
-ASSETS: dict[type[shapes.Shape], Callable[[Any], dict[str, str]]] = {
-    shapes.Mesh: lambda s: {"file": os.path.abspath(s.path), "scale": numbers(s.scale), "inertia": "shell"},
-    shapes.Triangles: lambda s: {
-        "vertex": numbers(s.vertices.ravel()), "face": " ".join(map(str, s.faces.ravel())), "inertia": "shell"
-    },
-    shapes.HeightField: lambda s: _heights(s),
-}  # fmt: skip
-"""The attributes of the assets that shapes are."""
 
 
 class Piece(NamedTuple):
@@ -148,21 +124,14 @@ class _Document:
         )
         self.qpos: list[tuple[Body, Piece]] = []
         self.elements: dict[int, tuple[ET.Element, Transform]] = {}
-        self.assets: dict[shapes.Shape, str] = {}
-        self.shapes: dict[int, list[tuple[Geometry, str]]] = {}
-        """The shapes on each body, and whether each is for the eyes or for contacts alone."""
-        visual, collision = ({*shapes} for shapes in robot.geometry)
-        for geometry in dict.fromkeys((*robot.geometry.visual, *robot.geometry.collision)):
-            role = "visual" if geometry not in collision else "" if geometry in visual else "collision"
-            self.shapes.setdefault(self.model.frame(geometry.link).body, []).append((geometry, role))
-        self.names: set[str] = set()
+        self.geoms = Geoms(robot, self.asset, losses)
 
     def text(self) -> str:
         """Return the document."""
         model, world, base = self.model, self.world, HERE
         if model.root != "world" and not model.has_floating_base:
             base = model.frame(model.root).X
-            world = _placed(ET.SubElement(world, "body", name=model.root), base)
+            world = placed(ET.SubElement(world, "body", name=model.root), base)
             if any(model.base_inertia):
                 self._inertial(world, base.inverse().T @ model.base_inertia, model.root, least=0.0)
         self._fill(WORLD, base, world)
@@ -186,11 +155,10 @@ class _Document:
         """Add shapes, frames and bodies on a body, whose frame in MJCF is at X."""
         model, to_body = self.model, X.inverse()
         self.elements[i] = element, to_body
-        for geometry, role in self.shapes.get(i, ()):
-            self._geom(role, geometry, model.frame(geometry.link).X @ to_body, element)
+        self.geoms.add(i, to_body, element)
         for frame in model.frames:
             if frame.body == i and frame.name != element.get("name", "world"):
-                _placed(ET.SubElement(element, "site", name=frame.name), frame.X @ to_body)
+                placed(ET.SubElement(element, "site", name=frame.name), frame.X @ to_body)
         for k, body in enumerate(model.bodies):
             if body.parent == i:
                 self._body(k, to_body, element)
@@ -213,7 +181,7 @@ class _Document:
             self.losses.leave_out(
                 "the names of bodies that are elsewhere than their links, or the world's: {}", [body.name]
             )
-        element = _placed(ET.SubElement(parent, "body", name=name), beyond[0] @ bodies[0].X_T @ X)
+        element = placed(ET.SubElement(parent, "body", name=name), beyond[0] @ bodies[0].X_T @ X)
         self._inertial(element, last.inverse().T @ body.inertia, body.name, least=MINIMUM)
         for other, Y in zip(bodies, beyond, strict=True):
             self._joint(other, Y, element)
@@ -226,7 +194,7 @@ class _Document:
         body, frames = self.model.bodies[i], {frame.name for frame in self.model.frames if frame.body == i}
         ends = {end for closing in self.robot.closings for end in (closing.frame, closing.to)}
         children = [k for k, other in enumerate(self.model.bodies) if other.parent == i]
-        holds = any(body.inertia) or frames & ends or frames != {body.name} or i in self.shapes
+        holds = any(body.inertia) or frames & ends or frames != {body.name} or i in self.geoms.on
         return None if holds or len(children) != 1 or pieces(body)[0].axis is None else children[0]
 
     def _inertial(self, element: ET.Element, inertia: Inertia, name: str, least: float) -> None:
@@ -247,7 +215,7 @@ class _Document:
             moments = seconds.sum() - seconds
         axes[:, 0] *= np.linalg.det(axes)
         found = ET.SubElement(element, "inertial", pos="0 0 0", mass=number(mass), diaginertia=numbers(moments))
-        _placed(found, Transform.placed(axes.tolist(), com))
+        placed(found, Transform.placed(axes.tolist(), com))
 
     # -- joints --------------------------------------------------------------------------------------------------
 
@@ -304,7 +272,7 @@ class _Document:
             at = None if frame is None else self.model.frame(frame)
             element, to_body = self.elements[at.body if at else WORLD]
             name = new_name(name, sites)
-            _placed(ET.SubElement(element, "site", name=name), (X @ at.X if at else X) @ to_body)
+            placed(ET.SubElement(element, "site", name=name), (X @ at.X if at else X) @ to_body)
         return name
 
     def _motor(self, actuator: Actuator) -> None:
@@ -320,43 +288,6 @@ class _Document:
             if lower < upper and (lower, upper) != (-math.inf, math.inf):
                 found.set(key, _range(lower, upper))
 
-    # -- shapes --------------------------------------------------------------------------------------------------
-
-    def _geom(self, role: str, geometry: Geometry, X: Transform, element: ET.Element) -> None:
-        """Add a shape, whose link is at X in the body."""
-        shape, X = geometry.shape, geometry.placement @ X
-        kind, size = SHAPES[type(shape)](shape) if type(shape) in SHAPES else ("mesh", ())
-        if isinstance(shape, shapes.Mesh) and not (shape.path.lower().endswith(MESHES) and os.path.isfile(shape.path)):
-            self.losses.leave_out("meshes that are missing, or that MuJoCo does not read: {}", [shape.path])
-            return
-        if kind == "plane" and element.find("joint") is not None:
-            self.losses.leave_out("planes on moving bodies: {}", [geometry.link])
-            return
-        if isinstance(shape, shapes.HeightField):
-            kind, X = "hfield", Transform.translation((0.0, 0.0, min(map(min, shape.heights)))) @ X
-        geom = _placed(ET.SubElement(element, "geom", type=kind), X)
-        geom.attrib.update({"size": numbers(size)} if size else {kind: self._asset(kind, shape)})
-        if geometry.name:
-            geom.set("name", new_name(geometry.name, self.names))
-            self.names.add(geom.attrib["name"])
-        bits = (0, 0) if role == "visual" else (geometry.contype, geometry.conaffinity)
-        said = {
-            "rgba": geometry.color or (),
-            "friction": geometry.friction,
-            "contype": bits[:1],
-            "conaffinity": bits[1:],
-        }
-        geom.attrib.update({key: numbers(x) for key, x in said.items() if x not in ((), (1,))})
-        geom.attrib.update({"group": GROUPS[role]} if role else {})
-
-    def _asset(self, kind: str, shape: shapes.Shape) -> str:
-        """Return the name of the asset of a shape, which is added once."""
-        if shape not in self.assets:
-            stem = os.path.splitext(os.path.basename(getattr(shape, "path", kind)))[0]
-            self.assets[shape] = new_name(stem, {*self.assets.values()})
-            ET.SubElement(self.asset, kind, name=self.assets[shape]).attrib.update(ASSETS[type(shape)](shape))
-        return self.assets[shape]
-
 
 def _physics(body: Body, v: int) -> dict[str, str]:
     """Return the attributes of a joint beside how it moves."""
@@ -369,26 +300,6 @@ def _physics(body: Body, v: int) -> dict[str, str]:
     if 0.0 < limits.effort < math.inf:
         found["actuatorfrcrange"] = _range(-limits.effort, limits.effort)
     return found
-
-
-def _heights(field: shapes.HeightField) -> dict[str, str]:
-    """Return the attributes of a height field: heights above the lowest, the row of the largest y first."""
-    heights = np.array(field.heights, dtype=np.float64)
-    low, rise = heights.min(), np.ptp(heights)
-    size = (field.size[0] / 2, field.size[1] / 2, rise or 1.0, max(field.base + low, 1e-6))
-    nrow, ncol = map(str, heights.shape)
-    return {"nrow": nrow, "ncol": ncol, "size": numbers(size), "elevation": numbers((heights[::-1] - low).ravel())}
-
-
-def _placed(element: ET.Element, X: Transform) -> ET.Element:
-    """Return an element that stands at this place in the one around it."""
-    (*x, a), (*y, b), (*z, c), _ = X.placement
-    if any((a, b, c)):
-        element.set("pos", numbers((a, b, c)))
-    if X.E.matrix != HERE.E.matrix:
-        first, second, _ = zip(x, y, z, strict=True)
-        element.set("xyaxes", numbers((*first, *second)))
-    return element
 
 
 def _range(*ends: float) -> str:
