@@ -430,12 +430,13 @@ def test_meshes_are_named_by_their_paths(tmp_path: Any) -> None:
     faces["v"] = CORNERS.vertices[CORNERS.faces].reshape(4, 9)
     path = tmp_path / "corner.stl"
     path.write_bytes(b"\0" * 80 + np.uint32(4).tobytes() + faces.tobytes())
+    (tmp_path / "text.stl").write_text("solid a\nendsolid a\n")
     placed = [Transform.translation([x, 0.0, 0.0]) for x in range(3)]
     scaled = [
         shapes.Geometry("link", shapes.Mesh(str(path), (s, 1, 1)), X) for s, X in zip((1, 2, 1), placed, strict=True)
     ]
-    others = [shapes.Geometry("link", shapes.Mesh(str(tmp_path / name))) for name in ("gone.stl", "a.dae")]
-    with pytest.warns(kt.FormatWarning, match=r"does not read: .*gone.stl, .*a.dae"):
+    others = [shapes.Geometry("link", shapes.Mesh(str(tmp_path / name))) for name in ("gone.stl", "a.dae", "text.stl")]
+    with pytest.warns(kt.FormatWarning, match=r"does not read: .*gone.stl, .*a.dae, .*text.stl"):
         text = with_shapes(*scaled, *others).to_mjcf()
     m = mujoco.MjModel.from_xml_string(text)
     assert (m.nmesh, m.ngeom) == (2, 3)

@@ -59,7 +59,7 @@ class Geoms:
         """Add a shape, whose link is at X in the body."""
         shape, X = geometry.shape, geometry.placement @ X
         kind, size = SHAPES[type(shape)](shape) if type(shape) in SHAPES else ("mesh", ())
-        if isinstance(shape, shapes.Mesh) and not (shape.path.lower().endswith(MESHES) and os.path.isfile(shape.path)):
+        if isinstance(shape, shapes.Mesh) and not _readable(shape.path):
             self.losses.leave_out("meshes that are missing, or that MuJoCo does not read: {}", [shape.path])
             return
         if kind == "plane" and element.find("joint") is not None:
@@ -89,6 +89,15 @@ class Geoms:
             self.assets[shape] = new_name(stem, {*self.assets.values()})
             ET.SubElement(self.element, kind, name=self.assets[shape]).attrib.update(ASSETS[type(shape)](shape))
         return self.assets[shape]
+
+
+def _readable(path: str) -> bool:
+    """Return whether MuJoCo reads a mesh; of STL files those that are binary, with at most 200,000 faces."""
+    if not (path.lower().endswith(MESHES) and os.path.isfile(path)):
+        return False
+    with open(path, "rb") as file:
+        faces = int.from_bytes(file.read(84)[80:], "little")
+    return not path.lower().endswith(".stl") or (faces <= 200_000 and os.path.getsize(path) == 84 + 50 * faces)
 
 
 def _heights(field: shapes.HeightField) -> dict[str, str]:
