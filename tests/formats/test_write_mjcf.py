@@ -13,6 +13,7 @@ from scipy.linalg import subspace_angles
 from scipy.spatial.transform import Rotation
 
 import kinetree as kt
+from helpers.constraints import pose as place
 from helpers.mechanisms import at, four_bar
 from helpers.sampling import few
 from helpers.trees import BALL, random_inertia, random_placement, random_tree, toy
@@ -31,7 +32,7 @@ from kinetree.joints import (
 )
 from kinetree.model import JointLimits, Model
 from kinetree.spatial import Transform
-from robots import erd_urdfs
+from robots import erd_urdfs, mjcf_files
 
 Array = np.ndarray[Any, Any]
 
@@ -453,3 +454,76 @@ def test_what_is_only_seen_touches_nothing() -> None:
     assert m.geom_size[:, 0].tolist() == [1.0, 2.0, 3.0]
     assert m.geom_group.tolist() == [2, 0, 3]
     assert m.geom_contype.tolist() == [0, 1, 1]
+
+
+# -- load, save, load ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", few(mjcf_files("gymnasium"), 5), ids=lambda p: p.name)
+def test_mjcf_comes_back_as_it_was(path: Any, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)  # where MuJoCo writes its log of deprecated attributes
+    robot = kt.load(path)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        again = kt.load(robot.to_mjcf())
+    q, v, a = robot.random_state(0)
+    ours, theirs = (np.array(rnea(r.model, [*q], [*v], [*a]), dtype=float) for r in (robot, again))
+    np.testing.assert_allclose(theirs, ours, rtol=0, atol=1e-12 * abs(ours).max())
+    assert (again.joint_names, again.body_names, again.actuators) == (
+        robot.joint_names,
+        robot.body_names,
+        robot.actuators,
+    )
+    assert {*again.frame_names} == {*robot.frame_names}
+    for close in ("lower_limits", "upper_limits", "effort_limits", "armature", "damping", "friction", "stiffness"):
+        np.testing.assert_allclose(getattr(again, close), getattr(robot, close), rtol=1e-12)
+    for name, configuration in robot.configurations.items():
+        np.testing.assert_allclose(again.configurations[name], configuration, atol=1e-14)
+    for one, other in zip(robot.geometry, again.geometry, strict=True):
+        assert placed_shapes(robot, one) == placed_shapes(again, other)
+
+
+def placed_shapes(robot: kt.Robot, found: tuple[shapes.Geometry, ...]) -> list[Any]:
+    """Return shapes with where they are in the neutral configuration, in whatever order, and on whatever link."""
+    q, rows = robot.neutral(), []
+    for g in found:
+        pose = place(robot.model, q, g.link) @ np.array(g.placement.placement)
+        numbers = (*np.round(pose, 9).ravel() + 0.0, *g.friction, *(g.color or ()), g.contype, g.conaffinity)
+        rows.append((type(g.shape).__name__, g.name, tuple(map(float, numbers))))
+    return sorted(rows)
+
+
+@pytest.mark.parametrize(
+    "path", few([p for p in erd_urdfs() if p.name not in {*BROKEN, *REFUSED}], 6), ids=lambda p: p.name
+)
+def test_urdf_as_mjcf_is_read_again(path: Any) -> None:
+    """Joints that mimic others are free there, and their equalities gears of the mechanism."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        robot = kt.Robot(kt.load(path, mimic="independent").model)
+        if robot.nv == 0:
+            return
+        again = kt.load(robot.to_mjcf())
+    there = {name: k for k, name in enumerate(again.joint_names)}
+    order = [there[name] for name in robot.joint_names]
+    assert again.nv == len(order)
+    q, v, a = robot.random_state(0)
+    ours = np.array(rnea(robot.model, [*q], [*v], [*a]), dtype=float)
+    back = [np.empty(robot.nv) for _ in range(3)]
+    for x, y in zip(back, (q, v, a), strict=True):
+        x[order] = y
+    theirs = np.array(rnea(again.model, *([*map(float, x)] for x in back)), dtype=float)[order]
+    np.testing.assert_allclose(theirs, ours, rtol=0, atol=1e-12 * abs(ours).max())
+
+
+def test_constraints_come_back() -> None:
+    hinged, q = four_bar()
+    ball = kt.Loop("coupler_tip", "rocker_tip", Spherical(), name="socket")
+    gear = kt.Gear({"motor": 2.0, "pivot": -3.0}, 0.5, name="gear")
+    mech = kt.Mechanism(hinged.tree, [ball, gear, kt.Weld("coupler_tip", None, name="held")])
+    again = kt.load_mechanism(mech.to_mjcf())
+    assert {*again.constraint_names} == {*mech.constraint_names}
+    for name in mech.constraint_names:
+        rows = [m.constraint_jacobian(q)[m.row_slices[name]] for m in (mech, again)]
+        ranks = [np.linalg.matrix_rank(J, tol=1e-9) for J in (*rows, np.vstack(rows))]
+        assert ranks == ranks[:1] * 3
