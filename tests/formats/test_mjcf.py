@@ -1,3 +1,4 @@
+# ruff: noqa: E501  (elements of files, each in a line)
 """MJCF through MuJoCo's compiler: what is read, what is named, and what is refused. MuJoCo is the oracle."""
 
 from __future__ import annotations
@@ -360,36 +361,141 @@ def test_no_field_of_joints_and_bodies_is_forgotten():
     """A field that MuJoCo gains has to be read, named, or put here with the reason why it does not matter."""
     read_or_named = {
         *(
-            ["jnt_type", "jnt_qposadr", "jnt_dofadr", "jnt_pos", "jnt_axis", "jnt_range", "jnt_limited", "jnt_stiffness", "jnt_stiffnesspoly"]
+            [
+                "jnt_type",
+                "jnt_qposadr",
+                "jnt_dofadr",
+                "jnt_pos",
+                "jnt_axis",
+                "jnt_range",
+                "jnt_limited",
+                "jnt_stiffness",
+                "jnt_stiffnesspoly",
+            ]
         ),
         *(
-            ["jnt_springyield", "jnt_actfrclimited", "jnt_actfrcrange", "dof_armature", "dof_damping", "dof_dampingpoly", "dof_frictionloss"]
+            [
+                "jnt_springyield",
+                "jnt_actfrclimited",
+                "jnt_actfrcrange",
+                "dof_armature",
+                "dof_damping",
+                "dof_dampingpoly",
+                "dof_frictionloss",
+            ]
         ),
-        *(["dof_jntid", "dof_bodyid", "body_parentid", "body_jntadr", "body_jntnum", "body_pos", "body_quat", "body_ipos", "body_iquat"]),
         *(
-            ["body_mass", "body_inertia", "body_gravcomp", "body_mocapid", "body_rootid", "body_weldid", "tendon_armature", "tendon_stiffness"]
+            [
+                "dof_jntid",
+                "dof_bodyid",
+                "body_parentid",
+                "body_jntadr",
+                "body_jntnum",
+                "body_pos",
+                "body_quat",
+                "body_ipos",
+                "body_iquat",
+            ]
+        ),
+        *(
+            [
+                "body_mass",
+                "body_inertia",
+                "body_gravcomp",
+                "body_mocapid",
+                "body_rootid",
+                "body_weldid",
+                "tendon_armature",
+                "tendon_stiffness",
+            ]
         ),
         *(["tendon_stiffnesspoly", "tendon_damping", "tendon_dampingpoly", "tendon_frictionloss", "tendon_limited"]),
     }
     follow_from_these = {
-        *(["body_subtreemass", "body_invweight0", "body_sameframe", "body_simple", "body_treeid", "body_bvhadr", "body_bvhnum"]),
-        *(["body_dofadr", "body_dofnum", "body_geomadr", "body_geomnum", "dof_invweight0", "dof_M0", "dof_Madr", "dof_parentid"]),
-        *(["dof_simplenum", "dof_treeid", "dof_length", "jnt_bodyid", "jnt_actuatorid", "jnt_plasticadr", "tendon_adr", "tendon_num"]),
-        *(["tendon_type", "tendon_length0", "tendon_invweight0", "tendon_treeid", "tendon_treenum", "tendon_actuatorid"]),
+        *(
+            [
+                "body_subtreemass",
+                "body_invweight0",
+                "body_sameframe",
+                "body_simple",
+                "body_treeid",
+                "body_bvhadr",
+                "body_bvhnum",
+            ]
+        ),
+        *(
+            [
+                "body_dofadr",
+                "body_dofnum",
+                "body_geomadr",
+                "body_geomnum",
+                "dof_invweight0",
+                "dof_M0",
+                "dof_Madr",
+                "dof_parentid",
+            ]
+        ),
+        *(
+            [
+                "dof_simplenum",
+                "dof_treeid",
+                "dof_length",
+                "jnt_bodyid",
+                "jnt_actuatorid",
+                "jnt_plasticadr",
+                "tendon_adr",
+                "tendon_num",
+            ]
+        ),
+        *(
+            [
+                "tendon_type",
+                "tendon_length0",
+                "tendon_invweight0",
+                "tendon_treeid",
+                "tendon_treenum",
+                "tendon_actuatorid",
+            ]
+        ),
         *(["tendon_plasticadr", "body_contype", "body_conaffinity", "body_margin"]),
     }
     of_the_solver_or_the_eyes = {
         *(
-            ["jnt_solref", "jnt_solimp", "jnt_margin", "jnt_group", "jnt_user", "dof_solref", "dof_solimp", "body_user", "tendon_solref_lim"]
+            [
+                "jnt_solref",
+                "jnt_solimp",
+                "jnt_margin",
+                "jnt_group",
+                "jnt_user",
+                "dof_solref",
+                "dof_solimp",
+                "body_user",
+                "tendon_solref_lim",
+            ]
         ),
         *(
-            ["tendon_solimp_lim", "tendon_solref_fri", "tendon_solimp_fri", "tendon_margin", "tendon_group", "tendon_user", "tendon_rgba"]
+            [
+                "tendon_solimp_lim",
+                "tendon_solref_fri",
+                "tendon_solimp_fri",
+                "tendon_margin",
+                "tendon_group",
+                "tendon_user",
+                "tendon_rgba",
+            ]
         ),
         *(["tendon_matid", "tendon_width", "body_plugin"]),
     }
     of_what_is_named = {  # only with springs, limits or actuators of tendons; gravity compensation; plugins
         *(
-            ["tendon_range", "tendon_lengthspring", "tendon_springyield", "tendon_actfrclimited", "tendon_actfrcrange", "jnt_actgravcomp"]
+            [
+                "tendon_range",
+                "tendon_lengthspring",
+                "tendon_springyield",
+                "tendon_actfrclimited",
+                "tendon_actfrcrange",
+                "jnt_actgravcomp",
+            ]
         ),
     }
     m = mujoco.MjModel.from_xml_string(ARM)

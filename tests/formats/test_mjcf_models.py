@@ -1,6 +1,6 @@
 """Every MJCF file of the wheels in tests/mjcf_models.txt beside MuJoCo: dynamics, constraints, and what is refused.
 
-A sample runs; KINETREE_TEST_ALL=1 runs them all, with the wheels of tests/mjcf_models_large.txt where they are installed.
+A sample runs; KINETREE_TEST_ALL=1 runs them all, also those of the wheels in tests/mjcf_models_large.txt.
 """
 
 from __future__ import annotations
