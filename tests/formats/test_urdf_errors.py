@@ -70,7 +70,6 @@ BAD = [
 XACRO = "http://www.ros.org/wiki/xacro"
 ROOTS = [
     (GOOD.replace("robot", "machine"), "<machine name='arm'>: .*root element <robot>"),
-    ("<mujoco/>", "<mujoco>: this is MJCF, which cannot be read yet"),
     (f"<robot xmlns='{XACRO}'/>", "<robot>: <xacro:robot> is xacro, not URDF: run it first"),
     (f"<robot><x:if xmlns:x='{XACRO}'/></robot>", "<if>: <xacro:if> is xacro, not URDF: run it first"),
     ("<robot name='a'><joint name='j' type='fixed'/></robot>", "<robot name='a'>: there are no links"),

@@ -34,7 +34,7 @@ def flatten(value: Any) -> tuple[Hashable, tuple[Any, ...]]:
             return v
         if isinstance(v, tuple):
             return ("tuple", *map(walk, v))
-        names = _fields(type(v))
+        names = _fields(type(v))  # type: ignore[arg-type]  # types are hashable
         if names is not None:
             return (f"{type(v).__module__}.{type(v).__qualname__}", *(walk(getattr(v, name)) for name in names))
         numbers.append(v)
@@ -49,7 +49,7 @@ def map_leaves(value: T, function: Callable[[Any], Any]) -> T:
         return value
     if isinstance(value, tuple):
         return tuple(map_leaves(v, function) for v in value)  # type: ignore[return-value]
-    names = _fields(type(value))
+    names = _fields(type(value))  # type: ignore[arg-type]
     if names is None:
         return function(value)  # type: ignore[no-any-return]
     copy = object.__new__(type(value))
