@@ -18,8 +18,7 @@ from kinetree.tables import print_warnings
 
 def run(arguments: argparse.Namespace) -> None:
     """Write the file, and say what it does not hold."""
-    output = Path(arguments.output)
-    format = format_of(output)
+    output, format = Path(arguments.output), format_of(arguments.output)
     if output.exists() and Path(arguments.robot).exists() and output.samefile(arguments.robot):
         raise ArgumentError(f"{arguments.output!r} is the file that is read: choose another name for the output")
     robot, said = load_robot_or_mechanism(arguments)
