@@ -28,6 +28,7 @@ def load(
     gravity: Iterable[float] | None = None,
     mimic: str = "follow",
     lenient: bool = False,
+    strict: bool = False,
     srdf: Source | None = None,
     packages: Mapping[str, str | PathLike[str]] | None = None,
     xacro: Mapping[str, object] | None = None,
@@ -82,7 +83,8 @@ def load(
     >>> kt.load("ur5")
     <Robot 'ur5': 6 joints, nq = 6, nv = 6>
     """
-    options = ReadOptions(floating_base, base_pose, gravity, mimic, lenient, named_folders(packages or {}), xacro)
+    folders = named_folders(packages or {})
+    options = ReadOptions(floating_base, base_pose, gravity, mimic, lenient, strict, folders, xacro)
     return _robot(read_robot(source, options), srdf)
 
 
@@ -107,11 +109,11 @@ def load_mechanism(
     gravity: Iterable[float] | None = None,
     mimic: str = "follow",
     lenient: bool = False,
+    strict: bool = False,
     srdf: Source | None = None,
     packages: Mapping[str, str | PathLike[str]] | None = None,
     xacro: Mapping[str, object] | None = None,
     actuated: Iterable[str] | None = None,
-    stabilization: float = 0.0,
 ) -> Mechanism:
     """Load a robot with closed loops: a URDF or SDF file in which a link has two parents.
 
@@ -140,8 +142,6 @@ def load_mechanism(
     actuated : iterable of str, optional
         The joints that are driven: `Mechanism.actuated`. By default those with a motor, as above; all but floating
         bases where the file says of none that it has one.
-    stabilization : float
-        As `Mechanism` takes it.
 
     Raises
     ------
@@ -169,16 +169,16 @@ def load_mechanism(
     ('motor', 'pivot', 'tip')
     """
     with importing:
-        from kinetree.constraints.types.loop import Loop, why_it_cannot_close
-        from kinetree.formats.spanning import frame_names
+        from kinetree.constraints.types import Constraint
+        from kinetree.constraints.types.loop import why_it_cannot_close
         from kinetree.mechanism_methods import Mechanism
 
     given = (cut,) if isinstance(cut, str) else cut
     cut = tuple(given) if isinstance(given, Iterable) else ()
     if not isinstance(given, Iterable) or not all(isinstance(name, str) for name in cut):
         raise ArgumentError(f"cut takes names of joints; {given!r} was given")
-    options = ReadOptions(floating_base, base_pose, gravity, mimic, lenient, named_folders(packages or {}), xacro)
+    folders = named_folders(packages or {})
+    options = ReadOptions(floating_base, base_pose, gravity, mimic, lenient, strict, folders, xacro)
     found = read_cut_robot(source, cut, lambda joint: not why_it_cannot_close(joint), options)
-    loops = [Loop(*frame_names(joint), joint.joint, name=joint.name) for joint in found.closing]
-    driven = found.motors if actuated is None else actuated
-    return Mechanism(_robot(found, srdf), loops, driven, stabilization=stabilization)
+    constraints = [Constraint.registry[spec.type](**spec.arguments) for spec in found.constraints]
+    return Mechanism(_robot(found, srdf), constraints, found.motors if actuated is None else actuated)
