@@ -75,6 +75,7 @@ def test_the_page_has_every_room() -> None:
         "array operation",
         "backend",
         "estimator",
+        "shape",
         "format",
     ],
 )

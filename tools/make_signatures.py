@@ -217,6 +217,7 @@ from numpy.typing import ArrayLike
 from kinetree.robot import Robot
 from kinetree.robot.mechanism import Mechanism
 from kinetree.tables import Cells
+from kinetree.viewer.view import View
 
 class PicturesAndFiles:
     """The methods of a trajectory that are imported at first use."""
@@ -240,7 +241,7 @@ def methods(kind: type, head: str) -> str:
     parts = [head]
     for name in (name for name, method in vars(kind).items() if isinstance(method, lazy_method)):
         function = getattr(kind, name)
-        signature = str(inspect.signature(function)).replace("'", "")
+        signature = re.sub(r"(: |-> )'([^']*)'", r"\1\2", str(inspect.signature(function)))
         signature = re.sub(rf"^\(\w+: {kind.__name__}\b", "(self", signature)
         if not signature.startswith("(self"):
             parts.append("    @classmethod\n")

@@ -19,12 +19,13 @@ if TYPE_CHECKING:
     from kinetree.robot import mechanism_positions as positions
     from kinetree.robot import mechanism_text as text
     from kinetree.robot import mobility as analysis
+    from kinetree.viewer import view as viewer
 else:
-    identification, simulation, ik, of_user, positions, text, analysis = (
+    identification, simulation, ik, of_user, positions, text, analysis, viewer = (
         lazy_methods(f"kinetree.{module}", friendly_call_errors)
         for module in (
             *("identification", "simulation", "inverse_kinematics", "functions.of_user"),
-            *("robot.mechanism_positions", "robot.mechanism_text", "robot.mobility"),
+            *("robot.mechanism_positions", "robot.mechanism_text", "robot.mobility", "viewer.view"),
         )
     )
     identify = identification.identify
@@ -39,7 +40,8 @@ class Mechanism(mechanism.Mechanism):
                     independent, stabilization, length, print(mech)
     positions       complete_positions, mobility
     {functions}
-    motion          inverse_kinematics, inverse_kinematics_solver, differential_inverse_kinematics, simulate, simulation
+    motion          inverse_kinematics, inverse_kinematics_solver, differential_inverse_kinematics, simulate,
+                    simulation, view
     identification  identify
     code            compile, warmup
     ==============  ===================================================================================================
@@ -116,6 +118,7 @@ class Mechanism(mechanism.Mechanism):
     differential_inverse_kinematics = ik.differential_inverse_kinematics
     simulate = simulation.simulate
     simulation = simulation.simulation
+    view = viewer.view
     identify = identify
     compile = of_user.compile
     __str__ = text.as_text

@@ -17,10 +17,11 @@ if TYPE_CHECKING:
     from kinetree import excitation, identification
     from kinetree import inverse_kinematics as ik
     from kinetree.identification.estimation import identify  # of the package it may be taken for the module
+    from kinetree.viewer import view as viewer
 else:
-    excitation, identification, simulation, ik = (
+    excitation, identification, simulation, ik, viewer = (
         lazy_methods(f"kinetree.{room}", friendly_call_errors)
-        for room in ("excitation", "identification", "simulation", "inverse_kinematics")
+        for room in ("excitation", "identification", "simulation", "inverse_kinematics", "viewer.view")
     )
     identify = identification.identify
 
@@ -39,7 +40,8 @@ class Robot(robot.Robot):
     another robot   with_gravity, with_base_pose, with_friction, with_joint_physics, with_limits, with_inertia,
                     with_inertial_parameters, with_frame, with_configuration, lock, attach
     {functions}
-    motion          inverse_kinematics, inverse_kinematics_solver, differential_inverse_kinematics, simulate, simulation
+    motion          inverse_kinematics, inverse_kinematics_solver, differential_inverse_kinematics, simulate,
+                    simulation, view
     identification  excite, base_parameters, identify, identify_payload
     code, files     compile, warmup, to_urdf
     ==============  ===================================================================================================
@@ -80,6 +82,7 @@ class Robot(robot.Robot):
     differential_inverse_kinematics = ik.differential_inverse_kinematics
     simulate = simulation.simulate
     simulation = simulation.simulation
+    view = viewer.view
     excite = excitation.excite
     base_parameters = identification.base_parameters
     identify = identify

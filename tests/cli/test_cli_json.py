@@ -22,6 +22,7 @@ SIMULATED = (
 KEYS = {
     "info": {"": "name floating description source licence"},
     "info ur5": {"": "name nq nv mass actuated joints frames warnings", "joints": LOADED},
+    "view ur5 --html ur5.html": {"": "name page warnings"},
     "inverse-dynamics ur5 --duration 0.1": {
         "": "robot samples motion joints warnings notes",
         "joints": MOVED,

@@ -33,6 +33,27 @@ def info(command: argparse.ArgumentParser) -> None:
     add_json(command)
 
 
+def view(command: argparse.ArgumentParser) -> None:
+    """Show a robot in a browser, with a slider for each joint, until Ctrl-C.
+
+    Meshes are shown where they are found, else boxes with the links' inertias. Only this machine can reach the page;
+    from another one, ssh -L 8080:127.0.0.1:8080 HOST leads there.
+
+    for example:
+      kinetree view my_robot.urdf
+      kinetree view panda --q 0 0.3 0 -1.5 0 1.8 0.8 --port 9000 --no-browser
+      kinetree view my_robot.urdf --shapes collision --html robot.html
+    """
+    add_robot(command)
+    command.add_argument("--q", nargs="+", metavar="X", help="nq numbers, or the name of a configuration (neutral)")
+    kinds = "what the file has for the eyes or for contacts, or boxes (visual)"
+    command.add_argument("--shapes", choices=("visual", "collision", "links"), default="visual", help=kinds)
+    command.add_argument("--port", type=integer(1), metavar="N", help="of the page (the first free one from 8080 on)")
+    command.add_argument("--no-browser", dest="browser", action="store_false", default=True, help="only serve the page")
+    command.add_argument("--html", metavar="FILE", help="write the page to FILE.html, and end")
+    add_json(command)
+
+
 def inverse_dynamics(command: argparse.ArgumentParser) -> None:
     """Compute the joint torques of a motion.
 
@@ -99,14 +120,16 @@ def simulate(command: argparse.ArgumentParser) -> None:
       kinetree simulate panda --integrator tsitouras --rtol 1e-9 --atol 1e-11 --joints none --gravity 0,0,-1.62
       kinetree simulate go2 --random --seed 3 -o tumble.npz --animate tumble.gif
       kinetree simulate arm.urdf --tau 1,0,0 -o motion.csv
+      kinetree simulate my_robot.urdf --duration 3 --view
     """
     add_robot(command)
     add_results(
         command,
         output="write the motion to OUT.csv, OUT.npz or OUT.parquet",
         plot="draw it over time: FILE.png, .svg or .pdf, or 'show' a window",
-        animate="draw it moving: FILE.gif, or FILE.mp4 by ffmpeg",
+        animate="draw it moving: FILE.gif, or FILE.mp4 by ffmpeg; or FILE.html, which any browser plays, with meshes",
     )
+    command.add_argument("--view", action="store_true", help="then show it in a browser, until Ctrl-C")
     add_dynamics(command)
     begin = command.add_argument_group("where it begins")
     begin.add_argument("--q", nargs="+", metavar="X", help="nq numbers, or the name of a configuration (neutral)")
@@ -262,6 +285,7 @@ def cache(command: argparse.ArgumentParser) -> None:
 
 COMMANDS = {
     "info": (info, "what a robot is made of: joints, limits, masses, frames"),
+    "view": (view, "a robot in a browser"),
     "inverse-dynamics": (inverse_dynamics, "joint torques of a motion, against the limits"),
     "simulate": (simulate, "how a robot moves: falling, held, or under torques"),
     "excite": (excite, "a motion to record for identification, within the limits"),

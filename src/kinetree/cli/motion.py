@@ -11,6 +11,7 @@ from kinetree.drawing.panels import check_plot
 from kinetree.errors import ArgumentError
 from kinetree.logs.codecs.parquet import check_installed
 from kinetree.output import check_output
+from kinetree.robot import Robot
 from kinetree.validation import Array
 
 MOST = 100_000_000  # numbers that a motion has at most, 0.8 GB
@@ -37,3 +38,11 @@ def numbers(option: str, given: Iterable[str], names: tuple[str, ...]) -> Array:
         shown = ", ".join(names[:4]) + (", …" if len(names) > 4 else "")
         raise ArgumentError(f"{option} takes {len(names)} numbers ({shown}); {len(values)} were given")
     return values
+
+
+def configuration(arguments: argparse.Namespace, robot: Robot) -> Array:
+    """Return the configuration that --q names or has the numbers of."""
+    name, *rest = arguments.q or ["neutral"]
+    if rest or not name[:1].isalpha():
+        return numbers("--q", arguments.q, robot.q_names)
+    return robot.neutral() if name == "neutral" else robot.configuration(name)

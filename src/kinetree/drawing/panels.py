@@ -196,7 +196,10 @@ class Skeleton:
 
     def points(self, q: ArrayLike) -> Array:
         """Return all points (..., points, 3) in the world."""
-        T = np.asarray(self.robot.forward_kinematics(q))
+        return self.points_at(np.asarray(self.robot.forward_kinematics(q)))
+
+    def points_at(self, T: Array) -> Array:
+        """Return them where the bodies have these poses (..., nb, 4, 4)."""
         ends = [T[..., i, :3, :3] @ place + T[..., i, :3, 3] for _, i, place in self.ends]
         root = np.broadcast_to(_numbers(self.robot.model.frame(self.robot.model.root).X.r), (*T.shape[:-3], 3))
         origins = T[..., :3, 3]

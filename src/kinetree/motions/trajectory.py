@@ -284,6 +284,8 @@ class Trajectory(Quantities, PicturesAndFiles):
         plot = lazy_method("kinetree.drawing.motion", "plot", friendly_call_errors)
         plot_motion = lazy_method("kinetree.drawing.sticks", "plot_motion", friendly_call_errors)
         animate = lazy_method("kinetree.drawing.sticks", "animate", friendly_call_errors)
+        view = lazy_method("kinetree.viewer.view", "view_trajectory", friendly_call_errors)
+        save_html = lazy_method("kinetree.viewer.view", "save_html", friendly_call_errors)
         save = lazy_method("kinetree.logs.saved", "save", friendly_call_errors)
         load = lazy_method("kinetree.logs.saved", "load", friendly_call_errors)  # Trajectory.load(path, robot)
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from rich.markup import escape
 
-from kinetree.cli.motion import MOST, check_results, numbers
+from kinetree.cli.motion import MOST, check_results, configuration, numbers
 from kinetree.cli.options import load_robot, value_of
 from kinetree.cli.terminal import PATIENCE, Working, console, print_files, print_json
 from kinetree.drawing.motion import draw
@@ -20,11 +20,13 @@ from kinetree.drawing.sticks import check_animation
 from kinetree.errors import ArgumentError, LimitWarning, SimulationWarning
 from kinetree.integrators import Integrator, StopReason, Tsitouras
 from kinetree.motions import Trajectory
+from kinetree.output import check_output
 from kinetree.robot_methods import Robot
 from kinetree.simulation import Record, SimulationInterrupted
 from kinetree.simulation.given import times
 from kinetree.tables import number as shown
 from kinetree.tables import print_warnings
+from kinetree.viewer.view import check_viser
 
 RECORDED = "q v a tau"
 MOST_STEPS = 10**9  # steps that are begun at most: they take from minutes to an hour
@@ -55,6 +57,10 @@ def run(arguments: argparse.Namespace) -> None:
         write(arguments, motion, show)
         if not arguments.quiet:
             report(arguments, motion, seconds, found)
+        shown = motion.view() if arguments.view else None
+    if shown is not None:
+        console(stderr=True).print(f"{motion.robot.name} moves at {shown.url}; Ctrl-C ends it")
+        shown.wait()
     if interrupted:
         raise KeyboardInterrupt
     if motion.reasons.item() is not None:
@@ -68,8 +74,12 @@ def check(arguments: argparse.Namespace) -> None:
     if arguments.seed is not None and not arguments.random:
         raise ArgumentError("--seed is for --random; it is not there")
     check_results(arguments)
-    if arguments.animate is not None:
+    if (arguments.animate or "").lower().endswith(".html"):
+        check_output(arguments.animate, None, (".html",))
+    elif arguments.animate is not None:
         check_animation(arguments.animate)
+    if arguments.view or (arguments.animate or "").lower().endswith(".html"):
+        check_viser()
 
 
 def counts(arguments: argparse.Namespace, robot: Robot) -> tuple[int, int]:
@@ -101,13 +111,7 @@ def integrator(arguments: argparse.Namespace) -> str | Integrator | None:
 def initial(arguments: argparse.Namespace, robot: Robot) -> dict[str, Any]:
     """Return q and v at the beginning."""
     v = np.zeros(robot.nv) if arguments.v is None else numbers("--v", arguments.v, robot.v_names)
-    name, *rest = arguments.q or ["neutral"]
-    if arguments.random:
-        q = robot.random_configuration(seed=arguments.seed or 0)
-    elif not rest and name[:1].isalpha():
-        q = robot.neutral() if name == "neutral" else robot.configuration(name)
-    else:
-        q = numbers("--q", arguments.q, robot.q_names)
+    q = robot.random_configuration(seed=arguments.seed or 0) if arguments.random else configuration(arguments, robot)
     return {"q": q, "v": v}
 
 
@@ -143,7 +147,7 @@ def write(arguments: argparse.Namespace, motion: Trajectory, show: Working) -> N
             finish(partial(draw, motion), arguments.plot)
     if arguments.animate is not None:
         with show.during(f"drawing {arguments.animate}"):
-            motion.animate(arguments.animate)
+            (motion.save_html if arguments.animate.lower().endswith(".html") else motion.animate)(arguments.animate)
 
 
 def report(arguments: argparse.Namespace, motion: Trajectory, seconds: float, found: list[str]) -> None:
