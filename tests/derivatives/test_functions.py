@@ -12,6 +12,7 @@ import kinetree as kt
 from helpers.kernels import same_bits
 from helpers.sampling import few
 from helpers.told import told
+from helpers.trees import toy
 from kinetree.errors import ArgumentError
 from robots import erd_urdf
 
@@ -89,6 +90,47 @@ def test_weights_come_before_what_may_be_left_out():
     assert np.abs(by_default.q_bar - weights @ law.derivatives(q, v, 3.0, wrt="q")).max() < 1e-12
 
 
+CHOICES = {
+    "sinc": (lambda x: np.where(x == 0.0, 1.0, np.sin(x) / x), 0.0, 0.0),
+    "two roots": (lambda x: np.where(x > 0, np.sqrt(x), 0) + np.where(x < 0, np.sqrt(x), 0), 0.0, 0.0),
+    "either": (lambda x: np.where((x > 0) | (x < -1), np.log(np.abs(x)), 0.0), 0.0, 0.0),
+    "loop": (lambda x: kt.repeat(lambda y: y + np.where(x > 0, np.sqrt(x), 0.0), x, most=3), 0.0, 1.0),
+}
+
+
+@pytest.mark.parametrize("name", CHOICES)
+def test_what_is_not_chosen_counts_nowhere(name):
+    law, x, slope = CHOICES[name]
+    function = kt.compile(ARM, law, shapes={"x": ()}, name="f")
+    assert function.derivatives(x) == slope
+    assert function.jvp(x, dx=1.0) == slope
+    if name != "loop":
+        assert function.vjp(x, 1.0) == slope
+
+
+def test_programs_that_are_equal_have_the_derivatives_of_their_own_spaces():
+    turn = kt.joints.Revolute((0, 0, 1))
+    flat = kt.Robot(toy(("a 0 1", turn), ("b 1 2", kt.joints.Revolute((0, 1, 0))), ("c 2 3", turn)))
+    plane = kt.Robot(toy(("p 0 1", kt.joints.Planar())))
+    q = np.array([0.1, 0.2, 0.7])
+    for robot in (flat, plane):
+        double = robot.compile(lambda q: {"y": 2.0 * q}, name="double")
+        h = 1e-6
+        ends = [[double(robot.integrate(q, s * e)) for s in (h, -h)] for e in np.eye(3)]
+        numeric = np.array([(a - b) / (2 * h) for a, b in ends]).T
+        assert np.abs(double.derivatives(q) - numeric).max() < 1e-8
+
+
+def test_jvp_and_optional_inputs_can_be_bound():
+    q, v, a = (x[0] for x in STATES)
+    with_value = ARM.inverse_dynamics.jvp.bind(value=True)
+    assert same_bits(with_value(q, v, a, dq=v)[0], ARM.inverse_dynamics(q, v, a))
+    by_force = ARM.inverse_dynamics.derivatives.bind(wrt="f_ext")
+    assert by_force(q, v, a, np.zeros((6, 6))).shape == (6, 6, 6)
+    swapped = ARM.inverse_dynamics.derivatives(q, v, a, wrt=("v", "q"))
+    assert swapped._fields == ("dtau_dv", "dtau_dq")
+
+
 @pytest.mark.parametrize("kind", ["derivatives", "vjp", "jvp"])
 def test_a_choice_that_is_not_taken_has_no_derivative(kind):
     root = kt.compile(ARM, lambda x: np.where(x > 0.0, np.sqrt(x), 0.0), shapes={"x": ()}, name="root")
@@ -133,6 +175,41 @@ def test_on_the_manifold_a_hessian_is_that_of_steps(name):
     numeric = [[(energy(a + b) - energy(a - b) - energy(b - a) + energy(-a - b)) / (4 * h * h) for b in E] for a in E]
     hessian = f.hessian(q, 1.0)
     assert np.abs(hessian - numeric).max() <= 1e-5 * np.abs(hessian).max()
+
+
+@pytest.mark.parametrize("outer", ["derivatives", "jvp", "vjp", "hessian"])
+@pytest.mark.parametrize("inner", ["derivatives", "jvp", "vjp", "hessian"])
+@pytest.mark.parametrize("own", [False, True], ids=["robot's", "user's"])
+def test_a_derivative_of_a_derivative_is_that_of_differences(inner, outer, own):
+    """Along one direction of v, in each of both."""
+    q, v, a = (x[0] for x in STATES)
+    function, rest = (law, ()) if own else (ARM.inverse_dynamics, (a,))
+    weights, d, h = np.arange(1.0, 7.0), np.array([0.3, -0.2, 0.5, 0.1, -0.4, 0.2]), 1e-6
+    once = getattr(function, inner) if inner == "jvp" else getattr(function, inner).bind(wrt="v")
+    more = {"jvp": {"dv": d}}.get(inner, {})
+    between = (weights,) if inner in ("vjp", "hessian") else ()
+
+    def at(x):
+        return once(q, x, *rest, *between, **more)
+
+    wanted = (at(v + h * d) - at(v - h * d)) / (2 * h)
+    bar = np.random.default_rng(0).normal(size=np.shape(wanted))
+    if inner == outer == "jvp":
+        with pytest.raises(ArgumentError, match="would have two arguments 'dq'"):
+            getattr(once, outer)
+        return
+    twice = getattr(once, outer)
+    if outer == "derivatives":
+        found = twice(q, v, *rest, *between, wrt="v", **more) @ d
+    elif outer == "jvp":
+        found = twice(q, v, *rest, *between, dv=d)
+    elif outer == "vjp":
+        found, wanted = twice(q, v, *rest, *between, bar, wrt="v", **more) @ d, np.vdot(bar, wanted)
+    else:
+        gradient = once.vjp
+        x = [gradient(q, v + s * h * d, *rest, *between, bar, wrt="v", **more) @ d for s in (1, -1)]
+        found, wanted = d @ twice(q, v, *rest, *between, bar, wrt="v", **more) @ d, (x[0] - x[1]) / (2 * h)
+    assert np.abs(found - wanted).max() < 1e-6 * max(1.0, np.abs(wanted).max())
 
 
 def test_they_are_functions_like_others():

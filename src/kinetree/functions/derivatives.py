@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -26,8 +27,18 @@ class Inputs(Names):
     """Any number of a function's inputs by name, of which one may be given alone."""
 
     def canonical(self, value: object) -> Value:
-        """Return the names in the order of the signature."""
-        return super().canonical([value] if isinstance(value, str) else value)
+        """Return the names in their order, each once."""
+        names: Any = [value] if isinstance(value, str) else value or ()
+        super().canonical(names)
+        return tuple(dict.fromkeys(names))
+
+
+class WithValue(Constant):
+    """Whether the results of the function come first."""
+
+
+CHOSEN = (Inputs, WithValue)
+"""The options of derivatives: in a derivative of one they have their defaults, unless they are bound."""
 
 
 def transformed(function: Function, kind: str) -> Function:
@@ -44,14 +55,14 @@ def _spec(spec: FunctionSpec, kind: str, reduce: Callable[[], tuple[Any, ...]]) 
         raise ArgumentError(
             f"{spec.name} has no {kind} yet: functions of mechanisms and contacts are not differentiated"
         )
-    transform, inner = TRANSFORMS[kind], {"wrt": (), "value": False}
-    spec = spec.bind({option.name: inner[option.name] for option in spec.open_options if option.name in inner})
+    transform = TRANSFORMS[kind]
+    spec = spec.bind({option.name: option.default for option in spec.open_options if isinstance(option, CHOSEN)})
     hidden = {*spec.flags, *(spec.group.inner if spec.group else ())}
     names = tuple(port.name for port in spec.inputs if port.name not in hidden)
     usual = tuple(port.name for port in spec.required if port.name not in hidden)
     further = tuple(transform.further(spec, names))
     needed, extra = ((), further) if transform.directions else (further, ())
-    first = len(spec.required)
+    first, results = len(spec.required), [port.name for port in spec.outputs]
 
     @functools.cache
     def variant(optional: tuple[str, ...], options: Options) -> FunctionSpec:
@@ -61,27 +72,34 @@ def _spec(spec: FunctionSpec, kind: str, reduce: Callable[[], tuple[Any, ...]]) 
             wrt = tuple(name for name in names if f"d{name}" in optional)
         else:
             wrt = chosen["wrt"] or tuple(name for name in usual if name in there)  # type: ignore[assignment]
+        refused = ""
         if not wrt:
-            raise ArgumentError(f"{made.name} takes rates of at least one input: {listed([p.name for p in further])}")
+            refused = f"takes rates of at least one input: {listed([p.name for p in further]) or 'it has none'}"
         if absent := [name for name in wrt if name not in there]:
-            raise ArgumentError(f"{made.name}: the derivative by {absent[0]!r} is taken where that is given: give it")
+            refused = f"by {absent[0]!r} is taken where that is given: give it"
         own = tuple((o.name, o.default if isinstance(o, Fixed) else chosen[o.name]) for o in spec.options)
-        return _variant(spec, made.name, transform, wrt, bool(plain(chosen["value"])), given, own)
+        return _variant(spec, made.name, transform, wrt, bool(plain(chosen["value"])), given, own, refused)
 
     taken_by = () if transform.directions else (Inputs("wrt", names, "input"),)
+    arguments = [*(port.name for port in (*spec.inputs, *further)), *(o.name for o in (*spec.open_options, *taken_by))]
+    if twice := [name for name, n in Counter([*arguments, "value"]).items() if n > 1]:
+        raise ArgumentError(
+            f"{spec.name}_{kind} would have two arguments {twice[0]!r}: give that of yours another name"
+        )
     made = replace(
         spec,
         name=f"{spec.name}_{kind}",
-        doc=_documentation(spec, transform),
+        doc=_documentation(spec, transform, further),
         inputs=(*spec.inputs[:first], *needed, *spec.inputs[first:], *extra),
         optional=(*spec.optional, *(port.name for port in extra)),
         outputs=(),
-        options=(*spec.open_options, *taken_by, Constant("value", (), default=False, annotation=bool)),
-        called=spec.called and _called(spec.called, needed, extra, [x.name for x in taken_by]),
+        options=(*spec.open_options, *taken_by, WithValue("value", (), default=False, annotation=bool)),
+        called=_called(spec, needed, extra, taken_by),
         variant=variant,
-        describe=_described(spec),
+        describe=_described(spec, further, names if transform.directions else results),
         reduce=reduce,
         truths=frozenset(),
+        jacobians=None,
         program=None,
         wrapped=None,
         returns=None,
@@ -97,16 +115,21 @@ def _variant(
     value: bool,
     given: tuple[str, ...],
     options: Options,
+    refused: str,
 ) -> FunctionSpec:
     """Return the spec of a derivative with these options and optional inputs."""
     base = spec.of(given, options)
     ports = base.ports(given)
-    further = tuple(transform.further(base, wrt))
+    shapes = replace(base, inputs=spec.inputs, optional=spec.optional) if refused else base
+    further = tuple(transform.further(shapes, wrt))
     first = len(ports) if transform.directions else len(spec.required)
     inputs = (*ports[:first], *further, *ports[first:])
-    outputs = (*(base.outputs if value else ()), *transform.outputs(base, wrt))
+    results = [port.name for port in base.outputs]
+    outputs = (*(base.outputs if value else ()), *transform.outputs(shapes, wrt))
 
     def program() -> Program:
+        if refused:
+            raise ArgumentError(f"{name} {refused}")
         opened = Opened.of(base, Variant(given, options, "float64"), inputs, wrt, value)
         nodes = {port.name: opened.entries(port.name) for port in further}
         values, start = Made(), 0
@@ -122,36 +145,38 @@ def _variant(
     def evaluate(arguments: Arguments, _: object) -> Sequence[Any]:
         return recorded_results(program(), arguments)
 
-    spaces = {**(base.spaces or {})}
-    identity = functools.partial(_identity, base, repr((name, wrt, value, given, options)))
+    spaces = {key: space for key, space in (base.spaces or {}).items() if key in wrt or key in dict(base.outputs)}
+    more = repr((name, wrt, value, given, options, [(key, space.identity) for key, space in spaces.items()]))
+    if len({port.name for port in outputs}) < len(outputs):
+        raise ArgumentError(f"{name}: these results do not have different names: {[port.name for port in outputs]}")
     return replace(
         base,
         name=name,
         inputs=inputs,
         outputs=outputs,
         evaluate=evaluate,
-        describe=_described(base),
-        identity=identity,
+        describe=_described(base, further, wrt if transform.directions else results),
+        identity=functools.partial(_identity, base, more),
         optional=(),
         options=(),
         variant=None,
         program=None,
-        spaces=spaces,
+        jacobians=None,
         truths=frozenset(),
         returns=None,
         wrapped=None,
     )
 
 
-def _described(spec: FunctionSpec) -> Callable[[Port], str]:
-    """Return what an input is made of, for messages: a direction of a configuration has nv numbers."""
-    own = {port.name for port in spec.inputs}
+def _described(spec: FunctionSpec, further: Sequence[Port], of: Sequence[str]) -> Callable[[Port], str]:
+    """Return what an input is made of, for messages; `of` has the input or result that each further one is of."""
+    spaces, moved = spec.spaces or {}, dict(zip((port.name for port in further), of, strict=False))
 
     def describe(port: Port) -> str:
-        if port.name in own:
+        if port.name not in moved:
             return spec.describe(port)
-        velocities = any(space.port.shape == port.shape for space in (spec.spaces or {}).values())
-        return describe_shape(port) + "; a step of a configuration is a velocity, nv numbers" * velocities
+        velocity = "; a step of a configuration is a velocity, nv numbers" if moved[port.name] in spaces else ""
+        return f"{describe_shape(port)}{velocity}"
 
     return describe
 
@@ -178,32 +203,34 @@ def recorded_results(program: Program, arguments: Arguments) -> list[list[Any]]:
 
 
 def _called(
-    signature: inspect.Signature, needed: Sequence[Port], extra: Sequence[Port], options: Sequence[str]
-) -> inspect.Signature:
-    """Return the signature of calls with the further arguments."""
+    spec: FunctionSpec, needed: Sequence[Port], extra: Sequence[Port], taken_by: Sequence[Inputs]
+) -> inspect.Signature | None:
+    """Return the signature of calls with the further arguments, if it is not that of a robot's functions."""
     from kinetree.functions.parameters import with_required
 
-    signature = with_required(signature, [port.name for port in needed])
+    if spec.called is None:
+        return None
+    fixed = [option.name for option in spec.options if isinstance(option, Fixed)]
     keyword = inspect.Parameter.KEYWORD_ONLY
-    further = [inspect.Parameter(name, keyword, default=None) for name in (*(p.name for p in extra), *options)]
+    further = [inspect.Parameter(port.name, keyword, default=None) for port in extra]
+    further += [inspect.Parameter(option.name, keyword, default=()) for option in taken_by]
     further.append(inspect.Parameter("value", keyword, default=False))
-    return signature.replace(parameters=[*signature.parameters.values(), *further])
+    own = with_required(spec.called, [port.name for port in needed]).parameters.values()
+    return spec.called.replace(parameters=[*(p for p in own if p.name not in fixed), *further])
 
 
-def _documentation(spec: FunctionSpec, transform: Transform) -> str:
-    wrt = ""
-    if not transform.directions:
-        wrt = """wrt : str or sequence of str, optional
-    The inputs by which it is taken; if not given, all that must be given.
-"""
-    return f"""{transform.summary.format(spec.name)}
-
-{transform.text}
-
-Parameters
-----------
-{", ".join(port.name for port in spec.inputs)}
-    Those of `{spec.name}`, and so are its options.
-{wrt}value : bool
-    Whether the results of `{spec.name}`, with its bits, come first.
-"""
+def _documentation(spec: FunctionSpec, transform: Transform, further: Sequence[Port]) -> str:
+    """Return the documentation of a derivative."""
+    parts = [
+        (", ".join(port.name for port in spec.inputs), f"As `{spec.name}` takes them, with its options."),
+        (", ".join(port.name for port in further), "As said above; (..., nv) where it is of a configuration."),
+        ("wrt : str or sequence of str, optional", "Inputs by which it is taken; if not given, all required ones."),
+        ("value : bool", f"Whether the results of `{spec.name}`, with its bits, come first."),
+    ]
+    known = [(name, text) for name, text in parts if name and not (transform.directions and name.startswith("wrt"))]
+    entries = "\n".join(f"{name}\n    {text}" for name, text in known)
+    return (
+        f"{transform.summary.format(spec.name)}\n\n{transform.text}\n\nParameters\n----------\n{entries}\n\n"
+        "Returns\n-------\narray or named tuple\n    In the order of the results, and of `wrt`.\n\n"
+        "Raises\n------\nArgumentError\n    If an argument is wrong, or there is an operation that has no derivative.\n"
+    )

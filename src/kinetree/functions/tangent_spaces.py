@@ -27,6 +27,13 @@ class Configuration:
         """An element, as an array."""
         return Port("dv", (self.model.nv,))
 
+    @property
+    def identity(self) -> bytes:
+        """All that it depends on: the model, and joint types of a user's."""
+        from kinetree.functions.of_robot import identity
+
+        return identity(self.model)
+
     def rates(self, q: Sequence[Any]) -> list[dict[int, Any]]:
         """Return how fast each entry of q changes with each velocity: those that are not known to be zero."""
         from kinetree.scalars.dual import Dual, rate_of  # only a trace needs them

@@ -22,9 +22,9 @@ from kinetree.errors import ArgumentError, KinetreeError
 from kinetree.functions.model_inputs import ModelInput, meanings, substituting
 from kinetree.functions.of_robot import describe
 from kinetree.functions.parameters import Shapes, parameters_of, with_required
-from kinetree.functions.tangent_spaces import spaces_of
+from kinetree.functions.tangent_spaces import Configuration, spaces_of
 from kinetree.functions.wrenches import named_wrenches
-from kinetree.glossary.symbols import Shape, shape_of, shape_of_name, text_of_name
+from kinetree.glossary.symbols import shape_of, shape_of_name, text_of_name
 from kinetree.graph import Port
 from kinetree.model import Model
 from kinetree.runtime.cache import source_digest
@@ -152,7 +152,7 @@ def user_function(
             returns=traced.kind,
             evaluate=lambda arguments, _: list(run(arguments, dict(options)).values()),
             meanings={**bare.meanings} | {port.name: text_of_name(port.name) for port in program.outputs},
-            spaces=spaces_of(model, {port.name: _declared(model, port) for port in (*inputs, *program.outputs)}),
+            spaces=_spaces(model, (*inputs, *program.outputs)),
         )
 
     def reduce() -> tuple[Any, ...]:
@@ -185,7 +185,7 @@ def user_function(
         named={"f_ext": named_wrenches(model, name)} if Port("f_ext", (model.nb, 6)) in own.ports else {},
         wrapped=function,
         guessed=guessed,
-        spaces=spaces_of(model, {port.name: _declared(model, port) for port in own.ports}),
+        spaces=_spaces(model, own.ports),
         variant=variant,
     )
     whole = replace(
@@ -205,10 +205,11 @@ def user_function(
     return Function(replace(first, defaults=whole.defaults, called=whole.called, reduce=whole.reduce))
 
 
-def _declared(model: Model, port: Port) -> Shape | None:
-    """Return the shape that the glossary gives an array of this name, where that is what it has."""
-    shape = shape_of_name(port.name)
-    return shape if shape and shape_of(shape, model) == port.shape else None
+def _spaces(model: Model, ports: Sequence[Port]) -> dict[str, Configuration] | None:
+    """Return the tangent spaces of arrays that the glossary calls configurations; None for those of a mechanism."""
+    shapes = {port.name: shape_of_name(port.name) for port in ports}
+    known = {p.name: shapes[p.name] for p in ports if (s := shapes[p.name]) and shape_of(s, model) == p.shape}
+    return None if model.constraints else spaces_of(model, known)
 
 
 def _guesses(ports: Sequence[Port], guessed: Collection[str]) -> str:

@@ -4,8 +4,9 @@ The seeds of some nodes, the sources, are given: their rates by column. A source
 so nothing that it is computed from is looked at. All that is made is recorded in the graph of the values, and shares
 what these have computed. Sums are made in the order of the nodes, so that equal programs have equal derivatives.
 
-A choice passes rates and adjoints as a choice, never as a product with 0: ``where(x > 0, sqrt(x), 0)`` has the
-derivative 0 at 0. The derivative of ``abs`` at 0 is 1.
+A choice passes rates and adjoints as a choice, and what a branch that is not taken leaves of an adjoint, zero, is not
+multiplied with a derivative that may be infinite: ``where(x > 0, sqrt(x), 0)`` has the derivative 0 at 0. That of
+``abs`` at 0 is 1.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from kinetree.graph import Graph, Port, Program, fold
 from kinetree.graph.array_operations import ArrayOperation, call
 from kinetree.graph.graph import Node
 from kinetree.graph.ops import OPS
-from kinetree.passes.tangents import Functions, tangent
+from kinetree.passes.tangents import CHOICES, Functions, tangent
 from kinetree.tracing.expr import Expr
 
 Row = dict[Hashable, int]
@@ -26,7 +27,10 @@ Row = dict[Hashable, int]
 Seeds = Mapping[int, Row]
 """The rates of sources, by node and column."""
 
-CHOICES: Final[dict[str, Callable[..., int]]] = {"select_lt": fold.select_lt, "select_le": fold.select_le}
+UNBOUNDED: Final = frozenset(
+    ("div", "sqrt", "log", "log1p", "cbrt", "arcsin", "arccos", "arctan2", "hypot", "power", "fmod")
+)
+"""Operations whose partial derivatives may not be finite."""
 
 
 def recorded(program: Program, graph: Graph, entry: Callable[[int, int], int], *, exact: bool = False) -> list[int]:
@@ -50,6 +54,7 @@ class Derivatives:
         self._zero = graph.const(0.0)
         self._functions = Functions(graph)
         self._partials: dict[int, list[tuple[int, int]]] = {}
+        self._unchosen = set[int]()
         self._active = self._find_active()
 
     def _find_active(self) -> list[int]:
@@ -111,7 +116,7 @@ class Derivatives:
         row: Row = {}
         for a, partial in self.partials(i):
             for c, rate in rates.get(a, {}).items():
-                _add_to(self.graph, row, c, _times(self.graph, rate, partial))
+                _add_to(self.graph, row, c, fold.mul(self.graph, rate, partial))
         return {c: node for c, node in row.items() if node != self._zero}
 
     # -- back ------------------------------------------------------------------------------------------------------
@@ -136,7 +141,7 @@ class Derivatives:
                 continue
             if i in self.seeds:
                 for c, seed in self.seeds[i].items():
-                    _add_to(graph, row, c, _times(graph, adjoint_i, seed))
+                    _add_to(graph, row, c, fold.mul(graph, adjoint_i, seed))
             elif op == "get":
                 results.setdefault(args[0], {})[payload] = adjoint_i
             elif op in CHOICES:
@@ -146,11 +151,37 @@ class Derivatives:
                     (second, CHOICES[op](graph, a, b, zero, adjoint_i)),
                 )
             elif op != "call":
-                pairs = ((a, _times(graph, adjoint_i, partial)) for a, partial in self.partials(i) if a in active)
+                guarded = op in UNBOUNDED and self._may_be_chosen(adjoint_i)
+                pairs = (
+                    (a, self._where_any(adjoint_i, fold.mul(graph, adjoint_i, partial), guarded))
+                    for a, partial in self.partials(i)
+                    if a in active
+                )
             for a, node in pairs:
                 if a in active and node != zero:
                     _add_to(graph, adjoints, a, node)
         return row
+
+    def _may_be_chosen(self, i: int) -> bool:
+        """Return whether an adjoint has a choice in it, and so may be zero because a branch is not taken."""
+        stack, seen = [i], set[int]()
+        while stack:
+            op, args, _ = self.graph.nodes[node := stack.pop()]
+            if op in CHOICES:
+                return True
+            if node not in seen and node not in self._unchosen:
+                seen.add(node)
+                stack.extend(args if op in ("add", "sub", "neg", "mul") else ())
+        self._unchosen |= seen
+        return False
+
+    def _where_any(self, adjoint_i: int, product: int, guarded: bool) -> int:
+        """Return a product of an adjoint with a partial derivative, 0 where the adjoint is, if that may be infinite."""
+        if not guarded:
+            return product
+        zero, at_most = self._zero, CHOICES["select_le"]
+        at_least = at_most(self.graph, zero, adjoint_i, zero, product)
+        return at_most(self.graph, adjoint_i, zero, at_least, product)
 
     # -- all rows --------------------------------------------------------------------------------------------------
 
@@ -219,22 +250,6 @@ def _pushed(graph: Graph, operation: ArrayOperation, args: Sequence[int], rates:
 
 
 def _add_to(graph: Graph, row: dict[Hashable, int], key: Hashable, node: int) -> None:
-    """Add a node to an entry of a row; of two choices by one comparison the sum is a choice."""
+    """Add a node to an entry of a row."""
     there = row.get(key)
-    if there is None:
-        row[key] = node
-        return
-    first, second = graph.nodes[there], graph.nodes[node]
-    if first.op in CHOICES and (first.op, first.args[:2]) == (second.op, second.args[:2]):
-        branches = (fold.add(graph, a, b) for a, b in zip(first.args[2:], second.args[2:], strict=True))
-        row[key] = CHOICES[first.op](graph, *first.args[:2], *branches)
-    else:
-        row[key] = fold.add(graph, there, node)
-
-
-def _times(graph: Graph, rate: int, partial: int) -> int:
-    """Return a product; that of a choice between something and nothing is a choice, whatever the partial is."""
-    op, args, _ = graph.nodes[rate]
-    if op in CHOICES and graph.const(0.0) in args[2:]:
-        return CHOICES[op](graph, *args[:2], *(_times(graph, branch, partial) for branch in args[2:]))
-    return fold.mul(graph, rate, partial)
+    row[key] = node if there is None else fold.add(graph, there, node)

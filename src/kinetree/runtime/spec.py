@@ -91,6 +91,10 @@ class TangentSpace(Protocol):
     def port(self) -> Port:
         """A direction, as an array."""
 
+    @property
+    def identity(self) -> bytes:
+        """All that the space depends on."""
+
     def rates(self, entries: Sequence[Any]) -> list[dict[int, Any]]:
         """Return the rates of each entry along each direction, by the direction's index."""
 

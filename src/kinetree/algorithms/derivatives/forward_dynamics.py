@@ -33,7 +33,7 @@ def forward_dynamics(
     if names := [name for name in ("q", "v") if name in wrt]:
         state = {**given, "a": aba(model, **given, **options)}
         forces = inverse_dynamics(regrouped(model), state, options, names)
-        solved = _solved(W, D_inverse, [forces[name] for name in names], given["q"][0])
+        solved = _solved(W, D_inverse, [forces[name] for name in names], next(iter(given["q"]), 0.0))
         found |= dict(zip(names, solved, strict=True))
     return found
 
