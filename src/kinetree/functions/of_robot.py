@@ -68,7 +68,7 @@ def robot_spec(model: Model, algorithm: Algorithm) -> FunctionSpec:
         ranges=algorithm.ranges,
         group=algorithm.group,
         jacobians=_jacobians(model, algorithm),
-        spaces=None if model.constraints else spaces_of(model, {**inputs, **algorithm.outputs}),
+        spaces=None if model.constraints else spaces_of(model, {**inputs, **algorithm.outputs}, identity),
         truths=frozenset({"converged"} & algorithm.outputs.keys()),
         reduce=lambda: (robot_function, (model, algorithm.name, algorithm.function.__module__)),
     )

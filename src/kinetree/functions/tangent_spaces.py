@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,9 +18,12 @@ class Configuration:
     Attributes
     ----------
     model : Model
+    identify : callable
+        Returns the digests of a model and of joint types of a user's.
     """
 
     model: Model
+    identify: Callable[[Model], bytes]
 
     @property
     def port(self) -> Port:
@@ -29,10 +32,8 @@ class Configuration:
 
     @property
     def identity(self) -> bytes:
-        """All that it depends on: the model, and joint types of a user's."""
-        from kinetree.functions.of_robot import identity
-
-        return identity(self.model)
+        """All that it depends on."""
+        return self.identify(self.model)
 
     def rates(self, q: Sequence[Any]) -> list[dict[int, Any]]:
         """Return how fast each entry of q changes with each velocity: those that are not known to be zero."""
@@ -67,6 +68,8 @@ def _is_zero(x: Any) -> bool:
     return bool(getattr(x, "constant", x) == 0.0)
 
 
-def spaces_of(model: Model, shapes: Mapping[str, Shape | None]) -> dict[str, Configuration]:
+def spaces_of(
+    model: Model, shapes: Mapping[str, Shape | None], identify: Callable[[Model], bytes]
+) -> dict[str, Configuration]:
     """Return the tangent spaces of arrays with these declared shapes, by name: of those that are configurations."""
-    return {name: Configuration(model.tree) for name, shape in shapes.items() if shape == ("nq",)}
+    return {name: Configuration(model.tree, identify) for name, shape in shapes.items() if shape == ("nq",)}

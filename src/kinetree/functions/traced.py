@@ -20,7 +20,7 @@ import numpy as np
 
 from kinetree.errors import ArgumentError, KinetreeError
 from kinetree.functions.model_inputs import ModelInput, meanings, substituting
-from kinetree.functions.of_robot import describe
+from kinetree.functions.of_robot import describe, identity
 from kinetree.functions.parameters import Shapes, parameters_of, with_required
 from kinetree.functions.tangent_spaces import Configuration, spaces_of
 from kinetree.functions.wrenches import named_wrenches
@@ -209,7 +209,7 @@ def _spaces(model: Model, ports: Sequence[Port]) -> dict[str, Configuration] | N
     """Return the tangent spaces of arrays that the glossary calls configurations; None for those of a mechanism."""
     shapes = {port.name: shape_of_name(port.name) for port in ports}
     known = {p.name: shapes[p.name] for p in ports if (s := shapes[p.name]) and shape_of(s, model) == p.shape}
-    return None if model.constraints else spaces_of(model, known)
+    return None if model.constraints else spaces_of(model, known, identity)
 
 
 def _guesses(ports: Sequence[Port], guessed: Collection[str]) -> str:

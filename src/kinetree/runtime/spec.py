@@ -146,11 +146,9 @@ class FunctionSpec:
     group : Group, optional
         An argument that is a value, whose fields are some of the optional inputs and of the options.
     jacobians : (frozenset of str, callable), optional
-        The inputs by which derivatives are known otherwise than from the program, and ``page(arguments, options,
-        wrt)``, which returns those of the only result by name.
+        The inputs by which derivatives of the only result are known otherwise than from the program, and the page.
     spaces : mapping of str to TangentSpace, optional
-        The tangent spaces of inputs and outputs that are configurations, by name: where derivatives are taken along
-        other directions than their entries. None if the function is not differentiated.
+        Those of inputs and outputs that are configurations, by name. None if the function is not differentiated.
     ranges : mapping of str to Range
         The numbers that inputs may hold. Those of flags may be bools, and have no say in whether a call is float32.
     truths : frozenset of str
