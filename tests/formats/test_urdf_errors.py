@@ -70,7 +70,6 @@ BAD = [
 XACRO = "http://www.ros.org/wiki/xacro"
 ROOTS = [
     (GOOD.replace("robot", "machine"), "<machine name='arm'>: .*root element <robot>"),
-    ("<mujoco/>", "<mujoco>: this is MJCF, which cannot be read yet"),
     (f"<robot xmlns='{XACRO}'/>", "<robot>: <xacro:robot> is xacro, which only robots' files may have"),
     (f"<robot><x:if xmlns:x='{XACRO}'/></robot>", "<if>: <xacro:if> is xacro, which only robots' files may have"),
     ("<robot name='a'><joint name='j' type='fixed'/></robot>", "<robot name='a'>: there are no links"),
