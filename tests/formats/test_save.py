@@ -149,6 +149,21 @@ def test_the_ending_says_the_format() -> None:
         save.format_of("robot.dae")
 
 
+@each_format
+@pytest.mark.parametrize("name", ["a\0b", "\x1b[1m", "\ufffe"])
+def test_names_that_no_file_can_have(format: str, name: str) -> None:
+    robot = kt.Robot(toy((f"j base {name}", Revolute())))
+    with pytest.raises(kt.ModelError, match=r"holds the character|not well-formed|invalid"):
+        written(robot, format)
+
+
+@each_format
+def test_names_with_letters_that_mean_something(format: str) -> None:
+    robot = kt.Robot(toy(("{j} <base> {}", Revolute()), name="{} & <'\">{0}", gravity=(0.0, 0.0, 1.0)))
+    again = quietly(kt.load, written(robot, format))
+    assert (again.name, again.joint_names) == (robot.name, robot.joint_names)
+
+
 @each_text_format
 def test_what_no_file_has(format: str) -> None:
     robot = plain().with_configuration("home", [0.1, 0.2]).with_gravity((1.0, 2.0, 3.0)).with_friction()

@@ -456,6 +456,24 @@ def test_what_is_only_seen_touches_nothing() -> None:
     assert m.geom_contype.tolist() == [0, 1, 1]
 
 
+@pytest.mark.parametrize(
+    ("shape", "said"),
+    [
+        (shapes.Box((1.0, 0.0, 1.0)), "shapes without extent"),
+        (shapes.Cylinder(0.0, 1.0), "shapes without extent"),
+        (
+            shapes.Triangles(np.array([[0.0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]]), np.array([[0, 1, 2]])),
+            "flat meshes that",
+        ),
+        (shapes.Triangles(np.eye(3), np.array([[0, 1, 2]])), "flat meshes that"),
+    ],
+)
+def test_shapes_that_mujoco_refuses(shape: shapes.Shape, said: str) -> None:
+    with pytest.warns(kt.FormatWarning, match=f"{said}.*: those of link"):
+        text = with_shapes(shapes.Geometry("link", shape)).to_mjcf()
+    assert mujoco.MjModel.from_xml_string(text).ngeom == 0
+
+
 # -- load, save, load ------------------------------------------------------------------------------------------------
 
 
