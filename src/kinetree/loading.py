@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from os import PathLike
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kinetree.errors import ArgumentError
 from kinetree.formats.load import ReadOptions, RobotFile, Source, named_folders, read_cut_robot, read_robot
@@ -24,7 +24,7 @@ NO_PACKAGES: Mapping[str, str | PathLike[str]] = MappingProxyType({})
 
 @friendly_call_errors
 def load(
-    source: Source,
+    source: Source | Any,
     *,
     floating_base: bool | None = None,
     base_pose: Pose | None = None,
@@ -39,12 +39,15 @@ def load(
 
     Parameters
     ----------
-    source : str, bytes or path
-        In this order: the text of a file, URDF or SDF, if it starts with ``<``; the path of a file that exists; the
-        name of an embedded robot (``ur5``, ``panda``, ``go2``, ``g1``); the name of a module of ``robot_descriptions``.
+    source : str, bytes, path, MjModel or MjSpec
+        In this order: the text of a file, URDF, SDF or MJCF, if it starts with ``<``; the path of a file that exists;
+        the name of an embedded robot (``ur5``, ``panda``, ``go2``, ``g1``); the name of a module of
+        ``robot_descriptions``. MJCF is compiled by MuJoCo, the extra ``mjcf``, and what it has compiled already, or an
+        ``MjSpec``, is read too.
     floating_base : bool, optional
-        Whether the root link moves freely. By default it is fixed, except for the embedded legged robots, and for an
-        SDF file that neither is static nor holds a link to the world.
+        Whether the root link moves freely. By default it is fixed, except for the embedded legged robots, for an SDF
+        file that neither is static nor holds a link to the world, and where an MJCF file has a free joint: False holds
+        such a body where the file puts it.
     base_pose : (4, 4) array-like, or SciPy's RigidTransform or Rotation, optional
         Pose of the root link in the world, for a fixed base. By default it stands at the world's origin, or where an
         SDF file has it.
@@ -64,6 +67,9 @@ def load(
     packages : mapping of str to path, optional
         Folders of ROS packages by their names, for meshes at ``package://NAME/…``. Others are found by the package.xml
         around the file, in ROS_PACKAGE_PATH and AMENT_PREFIX_PATH, and in folders of that name above the file.
+    strict : bool
+        Whether it is an error, instead of one `FormatWarning` that names it all, that an MJCF file has what there is
+        no place for here, such as springs of tendons; armature of tendons is an error unless `lenient`.
 
     Raises
     ------
@@ -100,7 +106,7 @@ def _robot(found: RobotFile, srdf: Source | None) -> Robot:
 
 @friendly_call_errors
 def load_mechanism(
-    source: Source,
+    source: Source | Any,
     *,
     cut: str | Iterable[str] = (),
     floating_base: bool | None = None,
@@ -113,7 +119,10 @@ def load_mechanism(
     strict: bool = False,
     actuated: Iterable[str] | None = None,
 ) -> Mechanism:
-    """Load a robot with closed loops: a URDF or SDF file in which a link has two parents.
+    """Load a robot with closed loops: a URDF or SDF file in which a link has two parents, or MJCF with equalities.
+
+    In MJCF ``<connect>`` is a `Loop` that closes at a ball joint, ``<weld>`` a `Weld`, and a linear ``<joint>`` a
+    `Gear`; those that are not active at the start are left out. What follows is about the other formats.
 
     Each loop is cut at one joint, and closes there by a `Loop` with the joint's name, between the frames ``NAME.child``
     and ``NAME.parent``, which are new: `Mechanism.constraint_names` tells which joints were cut. These have no
@@ -131,15 +140,15 @@ def load_mechanism(
 
     Parameters
     ----------
-    source : str, bytes or path
+    source : str, bytes, path, MjModel or MjSpec
         As `load` takes it.
     cut : str or iterable of str
         Joints to cut, with a motor or not, instead of others in their loops.
-    floating_base, base_pose, gravity, mimic, lenient, srdf, packages
+    floating_base, base_pose, gravity, mimic, lenient, srdf, packages, strict
         As `load` takes them.
     actuated : iterable of str, optional
-        The joints that are driven: `Mechanism.actuated`. By default those with a motor, as above; all but floating
-        bases where the file says of none that it has one.
+        The joints that are driven: `Mechanism.actuated`. By default those with a motor, as above, in MJCF an actuator;
+        all but floating bases where the file says of none that it has one.
 
     Raises
     ------
