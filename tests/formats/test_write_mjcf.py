@@ -185,6 +185,7 @@ def test_what_joints_have() -> None:
     assert there.difference() < 1e-12  # with springs and armature
     np.testing.assert_allclose(m.jnt_range[:2], [[-1.0, 2.0], [-9.0, 1e10]])
     np.testing.assert_allclose(m.jnt_actfrcrange[0], [-7.0, 7.0])
+    assert [b.limits for b in kt.load(robot.to_mjcf()).model.bodies[:2]] == [b.limits for b in robot.model.bodies[:2]]
     q, v, _ = robot.random_state(3)
     P, _ = there.set(q, v)
     damping = np.diag(robot.damping) @ v

@@ -243,13 +243,6 @@ def numbers(values: Iterable[float]) -> str:
     return " ".join(map(number, values))
 
 
-def new_name(name: str, taken: Collection[str]) -> str:
-    """Return this name, with as many underscores after it as make it new."""
-    while name in taken:
-        name += "_"
-    return name
-
-
 def mesh_uri(path: str) -> str:
     """Return the address of a mesh: ``file://`` of one that is there, else its name in the robot's file."""
     return Path(os.path.abspath(path)).as_uri() if os.path.isfile(path) else path

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.formats.save import Export, Losses, new_name, numbers
+from kinetree.formats.graph import new_name
+from kinetree.formats.save import Export, Losses, numbers
 from kinetree.geometry import Geometry, shapes
 from kinetree.spatial import Transform
 
