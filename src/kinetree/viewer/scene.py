@@ -100,13 +100,15 @@ class Scene:
 
     def show(self, q: Array, f: Array | None = None) -> None:
         """Show configurations (robots, nq), with the forces of the constraints (robots, nrows)."""
+        from viser.transforms import SO3
+
         X = self._poses(q)
         with self._lock, self._atomic():
             self._shown, moved = (q, f), list(self._meshes)
             self.frames.visible = self.with_frames
             for handle, places in [*moved, (self.frames, self._frames)] if self.with_frames else moved:
                 T = places.at(X)
-                handle.batched_wxyzs = quaternions(T[..., :3, :3]).reshape(-1, 4)
+                handle.batched_wxyzs = SO3.from_matrix(T[..., :3, :3]).wxyz.reshape(-1, 4)
                 handle.batched_positions = (T[..., :3, 3] + self._shift).reshape(-1, 3)
             if len(self._lines):
                 points = self._skeleton.points_at(X[:, :-1])[:, self._lines]
@@ -213,16 +215,3 @@ def glb(geometry: Geometry) -> bytes:
 def pose(X: Transform) -> Array:
     """Return the pose of a transform's frame (4, 4)."""
     return np.array(X.placement, dtype=np.float64)
-
-
-def quaternions(R: Array) -> Array:
-    """Return the unit quaternions (..., 4) of rotations (..., 3, 3), the real part first."""
-    x, y, z = (R[..., k, k] for k in range(3))
-    products = np.empty((*R.shape[:-2], 4, 4))  # 4 p pᵀ
-    products[..., range(4), range(4)] = 1.0 + np.stack([x + y + z, x - y - z, y - x - z, z - x - y], axis=-1)
-    for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
-        products[..., 0, i + 1] = products[..., i + 1, 0] = R[..., k, j] - R[..., j, k]
-        products[..., i + 1, j + 1] = products[..., j + 1, i + 1] = R[..., i, j] + R[..., j, i]
-    largest = np.diagonal(products, axis1=-2, axis2=-1).argmax(axis=-1)
-    p = np.take_along_axis(products, largest[..., None, None], axis=-2)[..., 0, :]
-    return np.asarray(p / np.linalg.norm(p, axis=-1, keepdims=True))
