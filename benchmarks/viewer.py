@@ -10,7 +10,7 @@ import numpy as np
 
 import kinetree as kt
 from benchmarks.machine import Section
-from benchmarks.robots import cases
+from benchmarks.robots import _example_robot_data
 from benchmarks.timing import Timing
 
 POSES, SECONDS, FPS = 50, 2.0, 30.0
@@ -19,8 +19,8 @@ POSES, SECONDS, FPS = 50, 2.0, 30.0
 def run(rounds: int) -> Section:
     note = "CPU of this process, all threads, a pose; nobody looks. Files of two seconds, 61 poses, with meshes."
     section = Section("Viewer", note)
-    for case in cases():
-        robot = kt.load(case.urdf, floating_base=case.floating)
+    for name in ("panda", "go2"):
+        robot = kt.load(_example_robot_data(f"/{name}.urdf"), floating_base=name == "go2")
         t, drift = np.linspace(0.0, SECONDS, 61), np.linspace(0.0, 0.5, 61)[:, None] * np.ones(robot.nv)
         motion = kt.Trajectory(robot, t, robot.integrate(robot.neutral(), drift), np.zeros((61, robot.nv)))
         spent = []
@@ -30,7 +30,7 @@ def run(rounds: int) -> Section:
                 for k in range(POSES):
                     view.show(motion.q[k])
                 spent.append((time.process_time() - begin) / POSES)
-        labels = {"robot": case.name, "meshes": str(len(robot.visual_geometry))}
+        labels = {"robot": name, "meshes": str(len(robot.visual_geometry))}
         section.compare(labels, "show", {"show": Timing(tuple(spent[1:]))}, 1, "ms")
         with tempfile.TemporaryDirectory() as folder:
             begin = time.perf_counter()

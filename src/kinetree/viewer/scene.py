@@ -26,6 +26,7 @@ SHAPES = ("visual", "collision", "links")
 PLAIN, LINK = (0.75, 0.76, 0.78, 1.0), (0.35, 0.55, 0.8, 1.0)
 STICK, FORCE = (60, 60, 65), (220, 60, 40)
 MOST_ROBOTS = 1000
+POINT = 0.05  # m: how large a point mass is drawn
 SEEN = 0.01  # of its weight: the least force of a contact that is drawn
 
 
@@ -188,7 +189,7 @@ def inertia_box(robot: Robot, body: int) -> list[Geometry]:
     moments, axes = np.linalg.eigh(about_com)
     axes[:, 2] *= np.sign(np.linalg.det(axes))
     edges = np.sqrt(np.maximum(6.0 * (moments.sum() - 2.0 * moments) / m, 0.0))
-    thick = np.maximum(edges, 0.05 * edges.max() + 1e-3)
+    thick = np.maximum(edges, 0.05 * edges.max() if edges.any() else POINT)
     return [Geometry(robot.body_names[body], Box(tuple(thick)), Transform.placed(axes, c), color=LINK)]
 
 
