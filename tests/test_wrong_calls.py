@@ -15,6 +15,8 @@ import numpy as np
 import pytest
 
 import kinetree as kt
+import kinetree.formats
+import kinetree.identification.estimators
 from helpers.told import told
 from kinetree.cli.options import add_fields, value_of
 from kinetree.cli.program import make_parser
@@ -214,3 +216,7 @@ def test_arguments_that_are_fields_of_a_value_say_so() -> None:
         kt.identification.stream_log  # type: ignore[attr-defined]  # noqa: B018
     with pytest.raises(AttributeError, match=r"it is diagnose\(robot, log, terms\)"):
         kt.identification.suspicions  # type: ignore[attr-defined]  # noqa: B018
+    with pytest.raises(AttributeError, match=r"'LeastSquares': it is kinetree\.identification\.LeastSquares"):
+        kinetree.identification.estimators.LeastSquares  # noqa: B018
+    with pytest.raises(AttributeError, match="'read_urdf': it is read_graph"):
+        kinetree.formats.read_urdf  # noqa: B018

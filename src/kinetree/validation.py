@@ -72,7 +72,7 @@ def real_array(
     >>> real_array("q", [1, 2, 3], 3)
     array([1., 2., 3.])
     """
-    if type(value) is np.ndarray and value.dtype is _FLOAT64 and (not shape or value.shape == shape):
+    if type(value) is np.ndarray and value.dtype is _FLOAT64 and (value.shape == shape or (batch and not shape)):
         return value  # the usual case, at once
     if has_masked_entries(value):
         raise error(MASKED.format(what))

@@ -304,6 +304,10 @@ def test_findings_are_values():
     with pytest.raises(kt.ArgumentError, match=r"other sign.*; do otherwise"):
         found.enforce("do otherwise")
     assert str(Finding("x", "error", "something")) == "something"
+    figures = Finding("x", "error", "", ("hip",), {"std": np.array([1.0, np.inf]), "n": np.int64(3)}).to_dict()[
+        "figures"
+    ]
+    assert json.dumps(figures, allow_nan=False) == '{"std": [1.0, null], "n": 3}'
     names = [(check.name, stage) for check in CHECKS for stage in check.stages]
     assert len(set(names)) == len(names)
 

@@ -22,8 +22,8 @@ from kinetree.identification import (
     diagnose,
     prepare,
 )
+from kinetree.identification.checks.registry import repeated
 from kinetree.identification.newton import pseudo_inertia
-from kinetree.identification.samples import repeated
 from kinetree.identification.validation import verdict
 from kinetree.joints import FreeFlyer, Revolute
 

@@ -203,6 +203,10 @@ def test_a_load_counts_elsewhere_too(arm, logs):
     assert abs(arm.identify_payload(loaded, hand).values[0]) < 1e-9
     twice = with_known_load(arm, loaded, hand, BOX)
     np.testing.assert_allclose(twice.load, 2.0 * np.asarray(loaded.load))
+    assert np.array_equal(with_known_load(arm, loaded, hand, [float(x) for x in BOX]).load, twice.load)
+    for wrong, what in (None, "dtype object"), ("x", "dtype <U1"), ({}, "dtype object"), ([1.0] * 9, r"shape \(9,\)"):
+        with pytest.raises(kt.ArgumentError, match=f"inertia has {what}"):
+            with_known_load(arm, loaded, hand, wrong)
 
 
 def test_the_rest_of_a_load_is_estimated():

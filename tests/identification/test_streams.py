@@ -8,7 +8,7 @@ import pytest
 import kinetree as kt
 from helpers.small_arm import bare_arm
 from kinetree.identification import Generalised, LeastSquares, Robust, triangle
-from kinetree.identification.estimators.contract import correlations
+from kinetree.identification.estimators.contract import NO_SUMS, correlations
 from kinetree.identification.triangle import Triangle, _pools, on_one_thread, one_thread
 
 N, PART = 1200, 300
@@ -54,7 +54,9 @@ def test_correlations_are_those_within_motions():
     e[::7] = 0.0  # not measured
     for cuts in ([], [150], [1, 3]):
         motions = np.split(e, cuts)
-        found = correlations((x, x != 0.0) for x in motions)
+        found = NO_SUMS
+        for x in motions:
+            found = correlations(found, x, x != 0.0)
         assert found.shape == (3, max(map(len, motions)), 2)
         for k in range(6):
             pairs = [(x[: len(x) - k], x[k:]) for x in motions if len(x) > k]

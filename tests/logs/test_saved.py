@@ -140,6 +140,8 @@ T, Q = np.arange(3.0), np.zeros((3, 6))
         (npz(t=T, q=Q), "there is no v"),
         (npz(q=Q, v=Q), "there is no t"),
         (npz(t=T, q=Q, v=Q * 1j), "the array 'v' has the type complex128"),
+        (npz(t=T[0], q=Q, v=Q), r"t has shape \(\), \(n,\) is needed"),
+        (npz(t=T, q=Q, v=Q, stopped_at=T), r"stopped_at has shape \(3,\), \(\) is needed"),
         (bomb(30_000_000), "bytes that say they hold 30000000: that is refused"),
     ],
 )

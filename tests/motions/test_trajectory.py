@@ -1,5 +1,6 @@
 """What a trajectory is: its parts, what lies between its samples, and its energies."""
 
+import json
 import pickle
 from typing import NamedTuple
 
@@ -283,6 +284,10 @@ def test_the_figures_are_the_extremes_of_all_robots(batch):
     pushed = kt.Trajectory(batch.robot, batch.t, batch.q[0, 0], batch.v[0, 0], tau=tau).to_dict()["joints"][0]
     assert (pushed["peak_tau"], pushed["at"], pushed["samples_over"], pushed["strong"]) == (200.0, 0.0, 2, True)
     assert pushed["rms"] == pytest.approx(np.sqrt((tau[:, 0] ** 2).mean()))
+    free = batch.robot.with_limits(velocity=np.inf)
+    still = kt.Trajectory(free, [0.0, 1.0], np.zeros((2, 6)), np.zeros((2, 6))).to_dict()
+    assert json.loads(json.dumps(still, allow_nan=False)) == still
+    assert (still["stopped_at"], still["joints"][0]["limit_v"], still["joints"][0]["peak_v"]) == (None, None, 0.0)
 
 
 def test_energies_and_frames_are_those_of_the_robot(batch):

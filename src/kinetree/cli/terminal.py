@@ -5,16 +5,16 @@ from __future__ import annotations
 import contextlib
 import io
 import json
-import math
 import sys
 import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, NoReturn, Self, SupportsFloat
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, NoReturn, Self
 
 from rich.console import Console
 from rich.markup import escape
 
+from kinetree.motions.extremes import plain
 from kinetree.runtime import kernels
 from kinetree.tables import WIDE
 
@@ -48,21 +48,8 @@ def print_files(wrote: Iterable[str | None], drew: Iterable[str | None] = (), ho
 
 def print_json(value: object, *, stderr: bool = False) -> None:
     """Print a value as JSON, where infinities and what is not a number are null."""
-    text = json.dumps(_plain(value), ensure_ascii=False, indent=1, allow_nan=False)
+    text = json.dumps(plain(value), ensure_ascii=False, indent=1, allow_nan=False)
     print(text, file=sys.stderr if stderr else sys.stdout)
-
-
-def _plain(value: object) -> object:
-    match value:
-        case Mapping():
-            return {str(key): _plain(item) for key, item in value.items()}
-        case list() | tuple():
-            return [_plain(item) for item in value]
-        case bool() | int() | str() | None:
-            return value
-        case SupportsFloat():
-            return float(value) if math.isfinite(float(value)) else None
-    return str(value)
 
 
 class Working:

@@ -12,11 +12,13 @@ from kinetree.excitation.problem import Problem
 from kinetree.excitation.search import Found
 from kinetree.identification.equations import RegressionModel
 from kinetree.identification.estimators.contract import Prior, deviations, solve
+from kinetree.identification.log import Log
 from kinetree.identification.parameters.base import BaseParameters
 from kinetree.identification.parameters.terms import smooth_sign
 from kinetree.identification.triangle import one_thread
 from kinetree.lazy import cached_property
 from kinetree.logs.samples import Samples
+from kinetree.motions.extremes import plain
 from kinetree.motions.paths import Sample
 from kinetree.motions.trajectory import Trajectory
 from kinetree.tables import Cells, number
@@ -179,7 +181,8 @@ class Excitation:
         rows = zip(self.base.names, self.base.combinations, self.base.of().tolist(), self.std.tolist(), strict=True)
         found = {name: getattr(self, name) for name in ("condition", "held", "iterations", "converged")}
         found |= {"robot": self.robot.name, "duration": self.trajectory.duration}
-        return found | {"parameters": [dict(zip(keys, row, strict=True)) for row in rows]}
+        found |= {"parameters": [dict(zip(keys, row, strict=True)) for row in rows]}
+        return dict(plain(found))
 
     def __str__(self) -> str:
         head = f"{self.robot.name}: {self.series.duration:g} s, condition number {number(self.condition)}"
@@ -195,6 +198,6 @@ def _expected(
     """Return a record's information: A, where it is ``AᵀA``, the covariance (n, n) and the deviations (n,)."""
     record, n = Samples(q, v, a, tau, direction=smooth_sign(v, base.smoothing)), base.dimension
     with one_thread():
-        A, _ = RegressionModel(base).factors(record).stacked(noise)
+        A, _ = RegressionModel(base).factors(Log(record)).stacked(noise)
     _, covariance, null = solve(A, np.zeros(len(A)), Prior(np.zeros(n), np.full(n, np.inf)))
     return A, covariance, deviations(covariance, null)

@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kinetree.errors import ArgumentError
+from kinetree.identification.log import LONGEST, PIECE, Log, motion_of
 from kinetree.identification.parameters.base import BaseParameters
 from kinetree.identification.parameters.regressor import massless, movers, pattern, regressor_of_body
 from kinetree.identification.parameters.terms import smooth_sign
-from kinetree.identification.samples import LONGEST, PIECE, is_motion, motion_of, parts, pieces
 from kinetree.identification.triangle import QRFactors
-from kinetree.logs.samples import Cutoff, Samples
+from kinetree.logs.samples import Filter, Samples
 from kinetree.robot import Robot
 from kinetree.validation import Array
 
@@ -37,23 +37,14 @@ class KnownMass(NamedTuple):
 def loads_in(robot: Robot, log: Any) -> tuple[KnownMass, ...]:
     """Return the loads of a log, each once; what makes motions when it is read is not asked for them."""
     found: dict[KnownMass, None] = {}
-    if not is_motion(log):
+    if (motion := motion_of(log)) is None:
         for part in log if isinstance(log, list | tuple) else ():
             found |= dict.fromkeys(loads_in(robot, part))
-    elif (held := motion_of(log).held) is not None:
-        every = np.reshape(np.asarray(held, dtype=float), (-1, robot.nb))
+    elif motion.held is not None:
+        every = np.reshape(np.asarray(motion.held, dtype=float), (-1, robot.nb))
         for body in np.flatnonzero(every.any(axis=0)).tolist():
             found |= dict.fromkeys(KnownMass(body, float(m)) for m in np.unique(every[:, body]) if m)
     return tuple(found)
-
-
-def known_forces(robot: Robot, piece: Samples) -> Array:
-    """Return the forces (n, nv) of a robot, whose joints slide the way that the samples say, where they do."""
-    friction, wrenches = robot.model.friction, [] if piece.f_ext is None else [piece.f_ext]
-    tau = robot.inverse_dynamics(piece.q, piece.v, piece.a, *wrenches)
-    if piece.direction is not None and friction.coulomb:
-        tau = tau + robot.friction * (piece.direction - smooth_sign(piece.v, friction.smoothing))
-    return np.asarray(tau)
 
 
 class RegressionModel:
@@ -65,7 +56,6 @@ class RegressionModel:
 
     loads: Sequence[KnownMass] = ()
     rest: Robot | None  # with what is not estimated of its joints, without masses; None if that is nothing
-    cutoffs: frozenset[Cutoff] = frozenset()  # of all samples so far
 
     def __init__(
         self, base: BaseParameters, stribeck_speed: Array | None = None, loads: Sequence[KnownMass] = ()
@@ -107,40 +97,33 @@ class RegressionModel:
                 )
             forces = forces + sum(load.columns(self.robot, piece)[:, :, 0] * load.mass for load in self.loads)
         if self.rest is not None or piece.f_ext is not None:
-            forces = forces + known_forces(self.rest or massless(self.robot), piece)
+            robot, wrenches = self.rest or massless(self.robot), [] if piece.f_ext is None else [piece.f_ext]
+            tau, friction = robot.inverse_dynamics(piece.q, piece.v, piece.a, *wrenches), robot.model.friction
+            if piece.direction is not None and friction.coulomb:  # joints slide the way that the samples say
+                tau = tau + robot.friction * (piece.direction - smooth_sign(piece.v, friction.smoothing))
+            forces = forces + tau
         return forces
 
-    def motion(self, given: Samples) -> Samples:
-        """Return a motion as the equations take it; friction has to change sign around the same speed."""
-        self.cutoffs |= set() if given.cutoff is None else {given.cutoff}
-        if given.smoothing is not None and self.smoothing not in (None, given.smoothing):
-            raise ArgumentError(
-                f"the samples were prepared with smoothing={given.smoothing:g}, and {self.smoothing:g} is asked for: "
-                "give both the same"
-            )
-        return given
+    def of(self, piece: Samples) -> tuple[list[Array], Array]:
+        """Return the rows (n, columns) of each entry of v, and what they add up to (n, nv).
 
-    def pieces(self, log: Any) -> Iterator[Samples]:
-        """Return the samples of a log in pieces."""
-        return pieces(self.robot, map(self.motion, parts(log)))
-
-    def sides(self, piece: Samples) -> tuple[list[Array], Array]:
-        """Return the rows (n, columns) of each entry of v, and what they add up to (n, nv)."""
-        return self.columns(piece), piece.tau - self.known(piece)
-
-    def masked(self, piece: Samples) -> tuple[list[Array], Array]:
-        """Return the same with zeros in the equations of forces that were not measured, and of friction's."""
+        They are zeros where a force was not measured, or is that of friction at rest.
+        """
         there: Any = ~np.isnan(piece.tau[:1])
         if piece.standing is not None:
             there = there & (piece.standing == 0.0)
+        rows, tau = self.columns(piece), np.where(there, piece.tau, 0.0) - self.known(piece)
         if there.all():
-            return self.sides(piece)
-        rows, tau = self.sides(piece._replace(tau=np.where(there, piece.tau, 0.0)))
+            return rows, tau
         return [Y * there[:, k, None] for k, Y in enumerate(rows)], tau * there
 
+    def log(self, log: Any, filter: Filter | None = None, *, check: bool = True) -> Log:
+        """Return a log whose equations these are."""
+        return Log(log, filter, smoothing=self.smoothing, check=check)
+
     def equations(self, log: Any) -> Iterator[tuple[list[Array], Array]]:
-        """Yield the rows of each entry of v and what they add up to, piece by piece: zeros of forces not measured."""
-        yield from map(self.masked, self.pieces(log))
+        """Return the rows of each entry of v and what they add up to, piece by piece."""
+        return map(self.of, log.pieces(self.robot))
 
     def factors(self, log: Any) -> QRFactors:
         """Return the triangular factors of all rows, of which only a piece is in memory at once."""
@@ -163,8 +146,8 @@ class RegressionModel:
     def residuals(self, log: Any, values: Array) -> Iterator[Array]:
         """Yield ``τ − Y π`` (n, nv) of each motion, of its first `LONGEST` samples, until there are `ENOUGH`."""
         total = 0
-        for part in parts(log):
-            some = islice(self.equations(part), -(-LONGEST // PIECE))
+        for motion in log.motions(self.robot):
+            some = map(self.of, islice(motion, -(-LONGEST // PIECE)))
             if seen := [tau - self.predicted(rows, values) for rows, tau in some]:
                 yield np.concatenate(seen)
                 total += sum(map(len, seen))

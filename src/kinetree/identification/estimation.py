@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
@@ -13,16 +13,15 @@ from kinetree.errors import ArgumentError, listed, unknown_name
 from kinetree.identification.bodies import Bodies
 from kinetree.identification.checks.evidence import Evidence
 from kinetree.identification.checks.registry import run_checks
-from kinetree.identification.equations import NINE, RegressionModel, loads_in
+from kinetree.identification.equations import NINE, KnownMass, RegressionModel, loads_in
 from kinetree.identification.estimators.contract import Equations, Estimator, Prior, Solution
 from kinetree.identification.estimators.least_squares import LeastSquares
 from kinetree.identification.fit import Fit
-from kinetree.identification.mechanisms import ClosedLog, MechanismModel, check_constraints
+from kinetree.identification.mechanisms import MechanismModel, check_constraints
 from kinetree.identification.newton import Consistent
 from kinetree.identification.nonlinear import Given, Motors, Nonlinear, motors_of
 from kinetree.identification.parameters.base import BaseParameters, base_parameters
 from kinetree.identification.parameters.terms import JointTerms
-from kinetree.identification.samples import as_log, once_and_again
 from kinetree.identification.triangle import on_one_thread
 from kinetree.logs.findings import Findings
 from kinetree.logs.samples import Filter
@@ -137,13 +136,12 @@ def identify(
             f"an iterator can be read only once, and {type(by).__name__} or unknown Stribeck speeds read the log "
             "again: give a list, or a function that returns an iterator"
         )
-    log = as_log(log, filter, smoothing=base.smoothing, check=check)
-    model = _model(mech, base, speeds, motors, log)
-    (log, again), prior = once_and_again(log), _prior(base, known or {}, NINE * len(model.loads))
+    model = _model(mech, base, speeds, motors, loads_in(robot, log))
+    log, prior = model.log(log, filter, check=check), _prior(base, known or {}, NINE * len(model.loads))
     found = Findings()
     if check:
         currents = [robot.v_names[k] for k in motors]
-        at = Evidence(robot, again if mech is None else ClosedLog(mech, again), currents)
+        at = Evidence(robot, log, currents)
         found = run_checks("samples" if mech is None else "closed", at).enforce()
     factors = model.factors(log)
     if (left := factors.counts.sum()) < model.dimension:
@@ -163,12 +161,12 @@ def identify(
             return Consistent(base.representative(solution.values[: base.dimension]), np.nan)
         return bodies.nearest(base, solution)
 
-    equations = Equations(model, again, factors, nearest)
+    equations = Equations(model, log, factors, nearest)
     if isinstance(model, Nonlinear):
         equations, solution = model.fitted(by, equations, prior)
     else:
         solution = by.fit(equations, prior)
-    fit = Fit(model, equations.factors, solution, nearest(solution))
+    fit = Fit(equations, solution, nearest(solution))
     if check:
         at.fit, at.factors = fit, equations.factors
         found += run_checks("estimate", at).enforce() if by.exact_motion else ()
@@ -187,9 +185,11 @@ def _base(
     return terms
 
 
-def _model(mech: Mechanism | None, base: BaseParameters, speeds: Any, motors: Motors, log: Any) -> RegressionModel:
+def _model(
+    mech: Mechanism | None, base: BaseParameters, speeds: Any, motors: Motors, loads: Sequence[KnownMass]
+) -> RegressionModel:
     """Return the model that makes equations of samples."""
-    loads, sliding = loads_in(base.robot, log), "stribeck" in base.joint_terms
+    sliding = "stribeck" in base.joint_terms
     if speeds is not None and not sliding:
         raise ArgumentError('stribeck_speed is given without "stribeck" among the joint terms')
     nonlinear = bool(motors) or (sliding and speeds is None)

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.identification.equations import NINE, RegressionModel
-from kinetree.identification.estimators.contract import Solution
+from kinetree.identification.equations import NINE
+from kinetree.identification.estimators.contract import Equations, Solution
 from kinetree.identification.newton import Consistent
 from kinetree.identification.nonlinear import Nonlinear
 from kinetree.identification.signatures import ReportAndValidation
-from kinetree.identification.triangle import QRFactors
 from kinetree.lazy import cached_property, lazy_method
 from kinetree.logs.findings import Findings
+from kinetree.motions.extremes import plain
 from kinetree.signatures import friendly_call_errors
 from kinetree.tables import Cells, number
 from kinetree.validation import Array, real_array
@@ -106,10 +106,11 @@ class Fit(ReportAndValidation):
                 raise AttributeError(f"'Fit' object has no attribute {name!r}: it is {RENAMED[name]}")
             return self.__getattribute__(name)  # raises again what a property has raised
 
-    def __init__(self, rows: RegressionModel, factors: QRFactors, solution: Solution, consistent: Consistent) -> None:
+    def __init__(self, equations: Equations, solution: Solution, consistent: Consistent) -> None:
+        rows, factors = equations.model, equations.factors
         self.rows, self.base, self.stribeck_speed, self.count = rows, rows.base, rows.stribeck_speed, factors.count
         n = self.base.dimension
-        self.cutoffs = tuple(sorted(rows.cutoffs))
+        self.cutoffs = tuple(sorted(equations.log.cutoffs))
         self.values, self.covariance = solution.values[:n], solution.covariance[:n, :n]
         self.noise = np.where(factors.counts > 0.0, solution.noise, np.nan)
         self.parameters, self.gap = consistent
@@ -212,21 +213,20 @@ class Fit(ReportAndValidation):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the estimates for JSON: of joints, of base parameters, and of loads."""
-        noise, times = self.noise.tolist(), self.correlation_time.tolist()
-        joints = {"name": self.base.robot.v_names, "noise": noise, "correlation_time": times, **self.of_joints()}
+        joints = {"name": self.base.robot.v_names, "noise": self.noise, "correlation_time": self.correlation_time}
+        joints |= self.of_joints()
         numbers = self.values, self.std, self.base.of(), self.consistent_values
         columns = ("parameter", "estimate", "std", "before", "consistent"), (self.base.combinations, *numbers)
-        return {
+        loads = [{"link": x.link, "mass": x.mass, "values": x.values, "std": x.std} for x in self.held_loads]
+        found = {
             "robot": self.base.robot.name,
             "samples": self.count,
             "joints": [dict(zip(joints, row, strict=True)) for row in zip(*joints.values(), strict=True)],
             "parameters": [dict(zip(columns[0], row, strict=True)) for row in zip(*columns[1], strict=True)],
-            "unidentifiable": list(self.unidentifiable),
-            "held_loads": [
-                {"link": x.link, "mass": x.mass, "values": x.values.tolist(), "std": x.std.tolist()}
-                for x in self.held_loads
-            ],
+            "unidentifiable": self.unidentifiable,
+            "held_loads": loads,
         }
+        return dict(plain(found))
 
     def __str__(self) -> str:
         """Return the table, and what else was estimated."""

@@ -9,7 +9,6 @@ identification and control of robots", 2002, section 12.5: closed loops.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,9 +16,9 @@ from numpy.typing import NDArray
 
 from kinetree.errors import ArgumentError, listed
 from kinetree.identification.equations import RegressionModel
+from kinetree.identification.log import Log, motions_in
 from kinetree.identification.parameters.base import BaseParameters
-from kinetree.identification.samples import parts
-from kinetree.logs.samples import Samples
+from kinetree.logs.samples import Filter, Samples
 from kinetree.robot.mechanism_positions import check_closed
 from kinetree.validation import Array, real_array
 
@@ -43,20 +42,14 @@ class MechanismModel(RegressionModel):
         every, none = np.arange(base.dimension), np.arange(0)
         self.pattern = [every if k in self._independent else none for k in range(mech.nv)]
 
-    def motion(self, given: Samples) -> Samples:
-        """Return a motion of closed configurations."""
-        return super().motion(closed(self.mech, given))
+    def log(self, log: Any, filter: Filter | None = None, *, check: bool = True) -> Log:
+        """Return a log of closed configurations."""
+        return ClosedLog(self.mech, log, filter, smoothing=self.smoothing, check=check)
 
-    def masked(self, piece: Samples) -> tuple[list[Array], Array]:
+    def of(self, piece: Samples) -> tuple[list[Array], Array]:
         """Return the rows and what they add up to, zeros where a joint that takes part stands still."""
         tau = np.where(driven(self.mech), piece.tau, 0.0)
-        if (unknown := np.isnan(tau[:1]).any(axis=0)).any():
-            names = [self.robot.v_names[k] for k in np.flatnonzero(unknown)]
-            raise ArgumentError(
-                f"the forces of {listed(names)} are NaN, and the mechanism's equations need those of all driven "
-                "joints: name the driven ones, kinetree.Mechanism(…, actuated=[…])"
-            )
-        tree, right = self.sides(piece._replace(tau=tau))
+        tree, right = super().of(piece._replace(tau=tau, standing=None))
         G = self.mech.velocity_map(piece.q)
         sums = np.zeros((len(right), len(self._independent), self.dimension))
         for k, (Y, columns) in enumerate(zip(tree, self._own, strict=True)):
@@ -89,22 +82,29 @@ def check_constraints(mech: Mechanism) -> None:
         )
 
 
-class ClosedLog:
+class ClosedLog(Log):
     """A log of the motions of a closed mechanism, without the forces of joints that none drives.
 
     `apart` (nv,) are root mean squares (rad, m) from the recorded configurations, in the motion where they are largest.
     """
 
-    def __init__(self, mech: Mechanism, log: Any) -> None:
-        self.mech, self._log, self.apart = mech, log, np.zeros(mech.nv)
+    def __init__(self, mech: Mechanism, log: Any, filter: Filter | None = None, **choices: Any) -> None:
+        super().__init__(log, filter, **choices)
+        self.mech, self.apart, recorded = mech, np.zeros(mech.nv), self.given
+        self.given, self._rest = lambda: map(self._closed, motions_in(recorded)), map(self._closed, self._rest)
 
-    def __call__(self) -> Iterator[Samples]:
-        """Yield the motions."""
-        for part in parts(self._log):
-            motion = closed(self.mech, part)
-            way = self.mech.tree.difference(part.q, motion.q).reshape(-1, self.mech.nv)
-            self.apart = np.maximum(self.apart, np.sqrt((way * way).sum(axis=0) / max(1, len(way))))
-            yield motion._replace(tau=np.where(driven(self.mech), np.asarray(motion.tau, dtype=float), np.nan))
+    def _closed(self, recorded: Samples) -> Samples:
+        motion = closed(self.mech, recorded)
+        way = self.mech.tree.difference(recorded.q, motion.q).reshape(-1, self.mech.nv)
+        self.apart = np.maximum(self.apart, np.sqrt((way * way).sum(axis=0) / max(1, len(way))))
+        tau = np.where(driven(self.mech), np.asarray(motion.tau, dtype=float), np.nan)
+        if (unknown := driven(self.mech) & np.isnan(tau.reshape(-1, self.mech.nv)[:1]).any(axis=0)).any():
+            names = [self.mech.tree.v_names[k] for k in np.flatnonzero(unknown)]
+            raise ArgumentError(
+                f"the forces of {listed(names)} are NaN, and the mechanism's equations need those of all driven "
+                "joints: name the driven ones, kinetree.Mechanism(…, actuated=[…])"
+            )
+        return motion._replace(tau=tau)
 
 
 def closed(mech: Mechanism, motion: Samples) -> Samples:

@@ -26,9 +26,9 @@ from kinetree.errors import ArgumentError, KinetreeError, listed, unknown_name
 from kinetree.identification.equations import KnownMass, RegressionModel
 from kinetree.identification.estimators.contract import UNIDENTIFIABLE, Equations, Estimator, Prior, Solution, solve
 from kinetree.identification.estimators.least_squares import LeastSquares
+from kinetree.identification.log import LONGEST, PIECE, Log
 from kinetree.identification.parameters.base import BaseParameters
 from kinetree.identification.parameters.terms import TERMS, JointMotion, smooth_sign
-from kinetree.identification.samples import LONGEST, PIECE
 from kinetree.identification.triangle import QRFactors
 from kinetree.logs.samples import Samples
 from kinetree.robot import Robot
@@ -122,10 +122,9 @@ class Nonlinear(RegressionModel):
         own = [[at[k] for at in (self.speed, self.constant) if k in at] for k in range(self.robot.nv)]
         self.pattern = [np.append(x, np.array(y, int)) for x, y in zip(self.linear, own, strict=True)]
 
-    def sides(self, piece: Samples) -> tuple[list[Array], Array]:
-        """Return the rows (n, columns) of each entry of v, and what they add up to (n, nv)."""
-        rows, right = self.columns(piece), piece.tau.copy()
-        known = np.broadcast_to(self.known(piece), right.shape)
+    def columns(self, piece: Samples) -> list[Array]:
+        """Return the rows ``[Y, D, r]`` of each entry of v."""
+        rows, known = super().columns(piece), np.broadcast_to(super().known(piece), piece.v.shape)
         for k, Y in enumerate(rows):
             blocks = [Y]
             if k in self.speed:
@@ -135,11 +134,21 @@ class Nonlinear(RegressionModel):
                 blocks.append(np.asarray(slope(JointMotion(0.0, v, 0.0, sign, speed, 0.0))))
             if k in self.constant:
                 blocks.append(known[:, k])
-            else:
-                right[:, k] -= known[:, k]
             rows[k] = np.column_stack(blocks)
-            if self.about is not None:
-                whole = np.column_stack([rows[k], right[:, k]]) @ self._combination(k, self.about)
+        return rows
+
+    def known(self, piece: Samples) -> Any:
+        """Return the forces (n, nv) that are known and have no column."""
+        forces = np.array(np.broadcast_to(super().known(piece), piece.v.shape))
+        forces[:, list(self.constant)] = 0.0
+        return forces
+
+    def of(self, piece: Samples) -> tuple[list[Array], Array]:
+        """Return the rows (n, columns) of each entry of v, and what they add up to (n, nv)."""
+        rows, right = super().of(piece)
+        if self.about is not None:
+            for k, Y in enumerate(rows):
+                whole = np.column_stack([Y, right[:, k]]) @ self._combination(k, self.about)
                 rows[k], right[:, k] = whole[:, :-1], whole[:, -1]
         return rows, right
 
@@ -172,11 +181,12 @@ class Nonlinear(RegressionModel):
 
     def _likely_speeds(self, log: Any) -> Array:
         """Return the speeds (nv,) that leave the least residuals, each of its joint's own equations."""
-        fastest = np.max([np.abs(piece.v).max(axis=0, initial=0.0) for piece in self.pieces(log)], axis=0)
+        fastest = np.max([np.abs(piece.v).max(axis=0, initial=0.0) for piece in log.pieces(self.robot)], axis=0)
         fastest[fastest == 0.0] = 1.0
         self.slowest, self.fastest = np.log(SLOWEST * fastest), np.log(fastest)
-        some, left = [*islice(self.pieces(log), LONGEST // PIECE)], np.full((SPEEDS_TRIED, len(fastest)), np.inf)
+        some = Log([*islice(log.pieces(self.robot), LONGEST // PIECE)])
         tried = np.geomspace(SLOWEST * fastest, fastest, SPEEDS_TRIED)
+        left = np.full_like(tried, np.inf)
         for residuals, self.stribeck_speed in zip(left, tried, strict=True):
             for k, R in enumerate(super().factors(some).R):
                 own = np.delete(R, len(self.linear[k]), axis=1) if k in self.speed else R

@@ -15,19 +15,20 @@ from kinetree.identification.checks.registry import few
 from kinetree.identification.equations import RegressionModel
 from kinetree.identification.estimators.contract import Equations, Estimator, Prior
 from kinetree.identification.estimators.least_squares import LeastSquares
+from kinetree.identification.log import Log, motion_of
 from kinetree.identification.parameters.base import TEN
 from kinetree.identification.parameters.grouping import matrix_of, transfer
 from kinetree.identification.parameters.regressor import columns_of_body, movers, regressor_of_body
-from kinetree.identification.samples import as_log, motion_of, once_and_again, pieces
 from kinetree.identification.triangle import on_one_thread
 from kinetree.logs.findings import LogWarning
 from kinetree.logs.samples import Filter, Samples
 from kinetree.model import WORLD
+from kinetree.motions.extremes import plain
 from kinetree.robot import Robot
 from kinetree.runtime.function import Function
 from kinetree.spatial import Inertia
 from kinetree.tables import Cells, number
-from kinetree.validation import Array, of_joints, positive
+from kinetree.validation import Array, of_joints, positive, real_array
 
 if TYPE_CHECKING:
     from rich.console import JustifyMethod
@@ -72,6 +73,8 @@ def with_known_load(robot: Robot, log: Any, frame: str, inertia: Inertia | float
     True
     """
     motion, rows = motion_of(log), PayloadModel(robot, frame)
+    if motion is None:
+        raise ArgumentError(f"a motion is (q, v, a, tau) or a Trajectory; {type(log).__name__} was given")
     shape = np.shape(motion.tau)
     if isinstance(inertia, Real):
         held = np.zeros((*shape[:-1], robot.nb)) if motion.held is None else np.array(motion.held, dtype=float)
@@ -79,8 +82,8 @@ def with_known_load(robot: Robot, log: Any, frame: str, inertia: Inertia | float
             raise ArgumentError(f"{robot.body_names[rows.body]} holds a load in this motion already")
         held[..., rows.body] = positive("the mass of a load", inertia)
         return motion._replace(held=held)
-    load, ten = [np.zeros((0, robot.nv))], np.array(inertia, dtype=float)
-    for piece in pieces(robot, motion):
+    load, ten = [np.zeros((0, robot.nv))], real_array("inertia", np.asarray(inertia), 10, batch=False)
+    for piece in Log(motion).pieces(robot):
         own = rows.predicted(rows.columns(piece), ten)
         load.append(own if piece.load is None else own + piece.load)
     return motion._replace(load=np.concatenate(load).reshape(shape))
@@ -133,7 +136,7 @@ class Payload(NamedTuple):
     def to_dict(self) -> dict[str, Any]:
         """Return the inertia by the names of its parameters, the estimates and their standard deviations, for JSON."""
         ten = dict(zip(TEN, map(float, self.inertia), strict=True))
-        return {"inertia": ten, "estimates": self.values.tolist(), "std": self.std.tolist()}
+        return dict(plain({"inertia": ten, "estimates": self.values, "std": self.std}))
 
     def __str__(self) -> str:
         return str(self.table())
@@ -185,13 +188,14 @@ def identify_payload(
     >>> round(found.inertia.m, 6), round(found.inertia.h.z, 6)
     (2.0, 0.2)
     """
-    rows, (log, again) = PayloadModel(robot, frame), once_and_again(as_log(log, filter))
+    rows = PayloadModel(robot, frame)
+    log = rows.log(log, filter)
     factors = rows.factors(log)
     if factors.count * np.count_nonzero([len(columns) for columns in rows.pattern]) <= rows.dimension:
         raise ArgumentError(f"{factors.count} samples are too few for a payload")
     for warning in few(factors):
         warn_user(warning.message, LogWarning)
-    found = by.fit(Equations(rows, again, factors), Prior(np.zeros(10), np.full(10, np.inf)))
+    found = by.fit(Equations(rows, log, factors), Prior(np.zeros(10), np.full(10, np.inf)))
     return Payload(nearest_body(found.information, found.values), found.values, found.std, found.noise)
 
 

@@ -10,13 +10,13 @@ import numpy as np
 
 from kinetree.errors import ArgumentError, listed
 from kinetree.identification.estimation import identify
-from kinetree.identification.estimators.contract import correlations
+from kinetree.identification.estimators.contract import NO_SUMS, correlations
 from kinetree.identification.fit import Fit
+from kinetree.identification.log import Log, motion_of, motions_in
 from kinetree.identification.parameters.base import BaseParameters
 from kinetree.identification.parameters.terms import JointTerms
-from kinetree.identification.samples import as_log, parts
-from kinetree.identification.samples import motions as within
 from kinetree.logs.samples import Filter
+from kinetree.motions.extremes import plain
 from kinetree.robot import Robot
 from kinetree.tables import Cells, number
 from kinetree.validation import Array
@@ -93,7 +93,7 @@ class Validation(NamedTuple):
     def to_dict(self) -> dict[str, Any]:
         """Return its figures for each joint, for JSON."""
         names = ("rms", "relative", "before", "white", "p")
-        return {"samples": self.size} | {name: getattr(self, name).tolist() for name in names}
+        return dict(plain({"samples": self.size} | {name: getattr(self, name) for name in names}))
 
     def __repr__(self) -> str:
         worst = f"relative residuals up to {self.relative.max(initial=0.0):.3g}"
@@ -153,29 +153,24 @@ def validate(
     if type(lags) is not int or lags < 1:
         raise ArgumentError(f"lags is {lags!r}: one lag is the least")
     values, before, nv = fit.estimates(consistent), fit.base.of(), fit.base.robot.nv
-    rows, kept, sums, n = fit.rows.at(values), list[Compared](), np.zeros((5, nv)), 0
-
-    def residuals() -> Iterator[tuple[Array, Array]]:
-        nonlocal n
-        room = KEPT
-        for part in parts(as_log(log, filter, smoothing=fit.base.smoothing)):
-            each = [
-                (tau, *(rows.predicted(Y, x) for x in (values, values[: len(before)], before)))
-                for Y, tau in rows.equations(part)
-            ]
-            if each:
-                known, whole, model, old = map(np.concatenate, zip(*each, strict=True))
-                e, tau = known - whole, known - whole + model
-                there = (e != 0.0) | (tau != 0.0)  # others were not measured, or are friction at rest
-                sums[:] += [x.sum(axis=0) for x in (there, e * e, (tau - old) ** 2, tau, tau * tau)]
-                times = None if part.t is None else np.asarray(part.t, dtype=float).ravel()[:room]
-                kept.extend([Compared(times, tau[:room], model[:room])] * (room > 0))
-                room, n = max(room - len(tau), 0), n + len(tau)
-                yield e, e != 0.0
-
-    found = np.pad(correlations(residuals()), ((0, 0), (0, 1), (0, 0)))  # one sample has no lag
+    rows, kept, sums, n, found = fit.rows.at(values), list[Compared](), np.zeros((5, nv)), 0, NO_SUMS
+    for motion in rows.log(log, filter).motions(rows.robot):
+        each, room = list[tuple[Any, ...]](), max(KEPT - n, 0)
+        for piece in motion:
+            Y, tau = rows.of(piece)
+            models = (rows.predicted(Y, x) for x in (values, values[: len(before)], before))
+            each.append((np.zeros(0) if piece.t is None else piece.t, tau, *models))
+        if not each:
+            continue
+        t, known, whole, model, old = map(np.concatenate, zip(*each, strict=True))
+        e, tau = known - whole, known - whole + model
+        there = (e != 0.0) | (tau != 0.0)  # others were not measured, or are friction at rest
+        sums += [x.sum(axis=0) for x in (there, e * e, (tau - old) ** 2, tau, tau * tau)]
+        kept += [Compared(t[:room] if len(t) else None, tau[:room], model[:room])] * (room > 0)
+        n, found = n + len(tau), correlations(found, e, e != 0.0)
     if not n:
         raise ArgumentError("the log has no samples")
+    found = np.pad(found, ((0, 0), (0, 1), (0, 0)))  # one sample has no lag
     counts = np.maximum(sums[0], 1.0)
     rms, old = np.sqrt(sums[1:3] / counts)
     spread = np.sqrt(np.maximum(sums[4] / counts - (sums[3] / counts) ** 2, 0.0))
@@ -235,7 +230,10 @@ def cross_validate(
     >>> [float(one.relative.max().round(6)) for one in found]
     [0.0, 0.0]
     """
-    every = list(within(as_log(motions, filter, smoothing=choices.get("smoothing"))))
+    motions = [*motions] if isinstance(motions, Iterator) else motions() if callable(motions) else motions
+    log = Log(motions, filter, smoothing=choices.get("smoothing")).given
+    next(motions_in(log), None)  # refuses what is no log
+    every = [*log] if motion_of(log) is None else []
     if len(every) < 2:
         raise ArgumentError("cross-validation needs two motions or more: cut a long one in two")
     found = []

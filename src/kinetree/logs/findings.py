@@ -14,6 +14,7 @@ import numpy as np
 
 from kinetree.errors import ArgumentError, listed, warn_user
 from kinetree.logs.samples import Samples
+from kinetree.motions.extremes import plain
 from kinetree.robot import Robot
 from kinetree.validation import Array
 
@@ -76,7 +77,7 @@ class Finding:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields, for JSON."""
-        return {**self.__dict__, "joints": list(self.joints), "figures": dict(self.figures)}
+        return dict(plain(self.__dict__))
 
 
 class Findings(tuple[Finding, ...]):

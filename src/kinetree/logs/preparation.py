@@ -76,7 +76,10 @@ def smoothed(robot: Robot, blocks: Iterable[Samples], chosen: Filter) -> Iterato
             kept = arrays
             continue
         if fit is None:
-            fit = LocalFit.of(robot, chosen, *arrays[:2])
+            t, q, _ = arrays
+            frequency, steps = chosen.cutoff or chosen_cutoff(robot, t, q), np.diff(t)
+            step = float(f"{steps[steps < MISSED * np.median(steps)].mean():.6g}")  # of a part as of the whole
+            fit = LocalFit.of(robot, chosen, frequency, step, float(t[0]))
             first = fit.reach
         samples, kept, first = fit(arrays, first)
         if samples is not None:
@@ -107,16 +110,14 @@ class LocalFit:
     smoothing: float | None
 
     @classmethod
-    def of(cls, robot: Robot, chosen: Filter, t: Array, q: Array) -> LocalFit:
-        """Return the filter for a motion that begins so."""
-        frequency, steps = chosen.cutoff or chosen_cutoff(robot, t, q), np.diff(t)
-        step = float(f"{steps[steps < MISSED * np.median(steps)].mean():.6g}")  # of a part as of the whole
+    def of(cls, robot: Robot, chosen: Filter, frequency: float, step: float, origin: float) -> LocalFit:
+        """Return the filter of a cut-off (Hz) for samples that are a step (s) apart."""
         window = 2 * max(DEGREE // 2 + 1, round(HALF_WINDOW / (frequency * step))) + 1
         every = chosen.decimate or max(1, int(0.5 / (frequency * step)))
         slow = robot.model.friction.smoothing if chosen.smoothing is None else chosen.smoothing
         if (cutoff := Cutoff(frequency, 1.0 / step)).high:
             warn_user(f"the cut-off is {cutoff}: {HIGH}", LogWarning)
-        return cls(robot, cutoff, float(t[0]), window, every, slow if chosen.presliding is None else None)
+        return cls(robot, cutoff, origin, window, every, slow if chosen.presliding is None else None)
 
     @property
     def reach(self) -> int:

@@ -22,6 +22,7 @@ from kinetree.signatures import friendly_call_errors
 from kinetree.validation import Array
 
 REMEDY = "; Sensors(skip_missing=True), or --skip-missing, leaves such rows out"
+PASS: dict[str, Any] = {"progress": 0.0, "notes": ()}
 FIELDS = ("t", "q", "v", "a", "tau", "f_ext")
 
 
@@ -39,10 +40,6 @@ class Recording:
         The file.
     t, q, v, a, tau, f_ext : arrays or None
         Of a whole recording, as `Samples` have them: None for what the file has not.
-    notes : tuple of str
-        What was left out, and what is to be known; complete after a pass.
-    progress : float
-        Which part of the file has been read in this pass, from 0 to 1.
     filter : Filter or None
         By which its blocks are made samples, and it is a log: see `filtered`. None as it was read.
     """
@@ -63,13 +60,22 @@ class Recording:
         for frame in map(robot.frame, sensors.called):
             if frame.body is None:
                 raise ArgumentError(f"{frame.name!r} does not move: a wrench on it makes no difference")
-        self.robot, self.name, self.progress = robot, name, 0.0
-        self.notes: tuple[str, ...] = ()
-        self._first = self  # which a filtered copy tells of its passes
+        self.robot, self.name, self._pass = robot, name, PASS.copy()
         self.filter: Filter | None = None
         self._whole: Samples | None = None
         self._sensors, self._rows, self._check = sensors, rows, True
         self._show: Callable[[float], object] | None = None
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was left out, and what is to be known; complete after a pass."""
+        notes: tuple[str, ...] = self._pass["notes"]
+        return notes
+
+    @property
+    def progress(self) -> float:
+        """Which part of the file has been read in this pass, from 0 to 1."""
+        return float(self._pass["progress"])
 
     def __getattr__(self, name: str) -> Any:
         if name == "samples":
@@ -80,17 +86,13 @@ class Recording:
 
     def __iter__(self) -> Iterator[Samples]:
         """Yield its blocks, of so many samples as were asked for; or, of a filtered one, the samples of each."""
-        if self.filter is None:
-            yield from self._blocks()
+        if self.filter is not None:
+            self.diagnose().enforce(name=self.name, check=self._check)
+            try:
+                yield from smoothed(self.robot, self._with_filter(None), self.filter)
+            except ArgumentError as error:
+                raise ArgumentError(f"{self.name}: {error}") from None
             return
-        self.diagnose().enforce(name=self.name, check=self._check)
-        try:
-            yield from smoothed(self.robot, self._blocks(), self.filter)
-        except ArgumentError as error:
-            raise ArgumentError(f"{self.name}: {error}") from None
-
-    def _blocks(self) -> Iterator[Samples]:
-        """Yield the file's blocks, at the joints."""
         if self._whole is not None:
             yield self._whole
             return
@@ -102,23 +104,22 @@ class Recording:
             if sensors.gear_ratios is None and (of_motors := file.layout.of_motors):
                 file.notes += [f"{of_motors}; if they are the motors', give Sensors(gear_ratios=…), or --gear-ratios"]
             for arrays in file.blocks(self._rows, missing=missing, remedy=REMEDY, in_time=True, show=self._show):
-                self.progress = self._first.progress = file.progress
+                self._pass["progress"] = file.progress
                 yield at_joints(robot, sensors, self.name, arrays)
             without_forces = file.layout.groups.keys().isdisjoint(FORCES)
             no_forces = ["no joint forces: only the equations of the base tell"] * without_forces
-            self.notes = self._first.notes = (*file.notes, *no_forces)
+            self._pass["notes"] = (*file.notes, *no_forces)
 
     def whole(self, show: Callable[[float], object] | None = None) -> Recording:
         """Return it as a whole; what shows is told which part of the file has been read."""
         log = copy(self)
-        log._rows, log._show = None, show
-        log._first = log
+        log._rows, log._show, log._pass = None, show, PASS.copy()
         (log._whole,) = log
-        log.filter, log.progress = None, 1.0  # a filtered one holds its samples, and they have been smoothed
+        log.filter, log._pass["progress"] = None, 1.0  # a filtered one holds its samples, and they have been smoothed
         log.__dict__.update({name: getattr(log._whole, name) for name in FIELDS})
         if log.t is not None and (holes := [k for k, _ in stretches(log.t)[1:]]):
             listed = some([f"{log.t[k - 1]:g} s to {log.t[k]:g} s" for k in holes], 3)
-            log.notes += (f"gaps in time, across which nothing is fitted: {listed}",)
+            log._pass["notes"] += (f"gaps in time, across which nothing is fitted: {listed}",)
         return log
 
     @friendly_call_errors
@@ -154,9 +155,10 @@ class Recording:
             If they have to be made and there are no times, the recording seems to be wrong (with `check`), or as
             `prepare` raises it.
         """
-        log = copy(self)
-        log.filter, log._check = given("filter", filter, Filter), check
-        of_robot(self.robot, log.filter)  # a filter that does not fit is known before anything is read
+        chosen = given("filter", filter, Filter)
+        of_robot(self.robot, chosen)  # a filter that does not fit is known before anything is read
+        log = self._with_filter(chosen)
+        log._check = check
         if self._whole is None:
             return log
         (samples,) = log
@@ -168,7 +170,13 @@ class Recording:
         Of a recording in blocks, the first is looked at. `kinetree.identification.diagnose` finds the rest in samples,
         which do not show this.
         """
-        return made(RECORDING_CHECKS, "recording", (self.robot, next(self._blocks())))
+        return made(RECORDING_CHECKS, "recording", (self.robot, next(iter(self._with_filter(None)))))
+
+    def _with_filter(self, filter: Filter | None) -> Recording:
+        """Return the same motion, as it was read or filtered; what is read of one is known to the other."""
+        log = copy(self)
+        log.filter = filter
+        return log
 
     def __len__(self) -> int:
         if self._whole is None:

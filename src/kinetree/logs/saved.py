@@ -138,7 +138,7 @@ def load(path: str | PathLike[str], robot: Robot | Mechanism) -> Trajectory:
             raise FormatError(f"{name}: {x} holds a number that is not finite (NaN or inf)")
     told = {x: read.pop(x) for x in BESIDE if x in read}
     try:
-        read |= unpacked(name, told, robot, read["q"].shape[:-2], len(read["t"]))
+        read |= unpacked(name, told, robot, read["q"].shape[:-2], np.size(read["t"]))
         return Trajectory(robot, **read)
     except ArgumentError as error:
         raise FormatError(f"{name}: {error}") from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -118,12 +119,25 @@ def table(self: Trajectory) -> Cells:
     return _of(self).table()
 
 
+def plain(value: Any) -> Any:
+    """Return a value as JSON has it: arrays are lists, and infinities and what is not a number are None."""
+    value = value.tolist() if hasattr(value, "tolist") else value
+    if isinstance(value, Mapping):
+        return {str(key): plain(x) for key, x in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(x) for x in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if isinstance(value, str | int | None) else str(value)
+
+
 def to_dict(self: Trajectory) -> dict[str, Any]:
     """Return the times, what was recorded, why it stopped, and of each joint what `table` has, for JSON.
 
-    Of a joint: its range (``low``, ``high``; NaN for one of several degrees of freedom) and whether that is ``beyond``
-    its limits; the largest speed and force (``peak_v``, ``peak_tau``) with the limits, whether it was too ``fast`` or
-    too ``strong``; when the force was largest (``at``, s), its root mean square, and how many samples are over.
+    What is infinite or not a number, as a limit that there is not, is None. Of a joint: its range (``low``, ``high``;
+    None for one of several degrees of freedom) and whether that is ``beyond`` its limits; the largest speed and force
+    (``peak_v``, ``peak_tau``) with the limits, whether it was too ``fast`` or too ``strong``; when the force was
+    largest (``at``, s), its root mean square, and how many samples are over.
 
     Examples
     --------
@@ -136,5 +150,5 @@ def to_dict(self: Trajectory) -> dict[str, Any]:
     """
     found = {"robot": self.robot.name, "samples": len(self), "start": float(self.t[0]), "end": float(self.t[-1])}
     found |= {"batch_shape": self.batch_shape, "recorded": self.recorded}
-    found |= {"stopped_at": self.stopped_at.tolist(), "reason": self.reasons.tolist()}
-    return found | {"counts": {name: x.tolist() for name, x in self.counts.items()}, "joints": _of(self).joints()}
+    found |= {"stopped_at": self.stopped_at, "reason": self.reasons}
+    return dict(plain(found | {"counts": self.counts, "joints": _of(self).joints()}))

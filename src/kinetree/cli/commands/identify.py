@@ -16,7 +16,7 @@ from kinetree.cli.options import load_robot, value_of
 from kinetree.cli.terminal import Working, console, print_files, print_json
 from kinetree.drawing.panels import check_matplotlib
 from kinetree.errors import ArgumentError, FormatError, ModelError
-from kinetree.identification.checks.registry import diagnose
+from kinetree.identification.checks.registry import diagnose, repeated
 from kinetree.identification.estimators.contract import Estimator
 from kinetree.identification.fit import Fit
 from kinetree.identification.nonlinear import motors_of
@@ -24,7 +24,6 @@ from kinetree.identification.parameters.base import base_parameters
 from kinetree.identification.parameters.terms import OF_ROBOTS
 from kinetree.identification.payload import with_known_load
 from kinetree.identification.report import joints
-from kinetree.identification.samples import repeated
 from kinetree.identification.validation import Validation, verdict
 from kinetree.logs.recording import Recording, read_log
 from kinetree.logs.samples import Samples

@@ -118,7 +118,7 @@ class Mistakes:
         """Return the regression of some samples, read as they are or otherwise, with friction of each joint's own."""
         piece = self._some if piece is None else piece
         piece = piece if reading is None else reading.of(piece, self._q)
-        (rows, tau), n = self._rows.masked(piece), self._rows.dimension
+        (rows, tau), n = self._rows.of(piece), self._rows.dimension
         blocks, pattern, driven = list[Array](), list[Array](), self._at.robot.model.actuated
         for k, (Y, y, own) in enumerate(zip(rows, tau.T, self._rows.pattern, strict=True)):
             more = n + BESIDE * driven.index(k) + np.arange(BESIDE) if k in driven else np.arange(0)

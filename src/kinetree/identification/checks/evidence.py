@@ -13,9 +13,9 @@ from kinetree.errors import ArgumentError
 from kinetree.identification.checks.regression import Regression, spread_of
 from kinetree.identification.equations import RegressionModel
 from kinetree.identification.estimators.contract import integrated_times
+from kinetree.identification.log import Log
 from kinetree.identification.parameters.regressor import positions
 from kinetree.identification.parameters.terms import smooth_sign
-from kinetree.identification.samples import pieces
 from kinetree.identification.triangle import QRFactors
 from kinetree.lazy import cached_property
 from kinetree.logs.columns import Coordinates
@@ -46,9 +46,9 @@ class Evidence:
     motion_is_exact = True
     fit: Fit
 
-    def __init__(self, robot: Robot, log: Any, currents: Sequence[str] = ()) -> None:
+    def __init__(self, robot: Robot, log: Log, currents: Sequence[str] = ()) -> None:
         self.robot, self.log, self.currents = robot, log, currents
-        self.pieces = list(islice(pieces(robot, log), LOOKED_AT))
+        self.pieces = list(islice(log.pieces(robot), LOOKED_AT))
         if not self.pieces:
             raise ArgumentError("the log has no samples")
         self.whole = together(self.pieces)
@@ -98,7 +98,7 @@ class Evidence:
 
     def sides_of(self, pieces: Sequence[Samples]) -> tuple[list[Array], Array]:
         """Return the rows (n, m_k) of each entry of v, and right-hand sides (n, nv), zero where they do not count."""
-        rows, tau = zip(*map(self.rows.masked, pieces), strict=True)
+        rows, tau = zip(*map(self.rows.of, pieces), strict=True)
         return [np.concatenate(Y) for Y in zip(*rows, strict=True)], np.concatenate(tau)
 
     def regression(

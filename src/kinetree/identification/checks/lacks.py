@@ -19,7 +19,6 @@ from kinetree.errors import listed
 from kinetree.identification.checks.columns import Mistakes
 from kinetree.identification.checks.evidence import Evidence
 from kinetree.identification.checks.regression import Regression, spread_of
-from kinetree.identification.equations import known_forces
 from kinetree.identification.parameters.regressor import massless
 from kinetree.logs.findings import Found
 from kinetree.logs.samples import Samples
@@ -284,5 +283,4 @@ def _of_unit_wrench(at: Evidence, body: int, component: int) -> Array:
     still = np.zeros_like(at.some.v)
     f_ext = np.zeros((len(still), at.robot.nb, 6))
     f_ext[:, body, component] = 1.0
-    piece = at.some._replace(v=still, a=still, f_ext=f_ext, direction=None)
-    return -known_forces(massless(at.robot), piece)[:, at.base]
+    return -massless(at.robot).inverse_dynamics(at.some.q, still, still, f_ext)[:, at.base]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from hashlib import blake2b
 from typing import Any
 
 import numpy as np
@@ -16,10 +17,10 @@ from kinetree.identification.checks.evidence import Evidence
 from kinetree.identification.checks.lacks import Lack, Wrenches
 from kinetree.identification.equations import KnownMass, RegressionModel, loads_in
 from kinetree.identification.estimators.contract import LEAST_NOISE
+from kinetree.identification.log import Log, motion_of
 from kinetree.identification.parameters.base import BaseParameters, base_parameters
 from kinetree.identification.parameters.regressor import positions
 from kinetree.identification.parameters.terms import JointTerms
-from kinetree.identification.samples import as_log, repeated
 from kinetree.identification.triangle import QRFactors, on_one_thread
 from kinetree.logs import findings
 from kinetree.logs.findings import RECORDING_CHECKS, Check, Findings, Found, Severity, Stage, made, of_joints
@@ -119,13 +120,27 @@ def _loop_forces(at: Evidence) -> Iterator[Found]:
 
 def _open_loops(at: Evidence) -> Iterator[Found]:
     """Yield which joints were recorded where loops are open."""
-    mech, apart = at.log.mech, at.log.apart
+    log: Any = at.log
+    mech, apart = log.mech, log.apart
     units = np.where(mech.model.turning, 1.0, mech.length)
     text = (
         f"the positions of {{}} are up to {(apart / units).max():.2g} (rad, or times the mechanism's length) from "
         "where the loops are closed: is the zero of an encoder, or a length, another one?"
     )
     yield from of_joints(mech.tree.v_names, apart > OPEN * units, text, apart=apart)
+
+
+def repeated(log: Any) -> list[tuple[int, int]]:
+    """Return which motions of a list are there twice, counted from 1, each with the one that it is once more."""
+    first: dict[bytes, int] = {}
+    found = []
+    for k, part in enumerate(log if isinstance(log, list | tuple) and motion_of(log) is None else (), start=1):
+        if (motion := motion_of(part)) is not None:  # not what makes motions when it is read
+            q, tau = (np.ascontiguousarray(x) for x in (motion.q, motion.tau))
+            before = first.setdefault(blake2b(q.tobytes() + tau.tobytes()).digest(), k)
+            if before != k and np.nan_to_num(tau).any():
+                found.append((k, before))
+    return found
 
 
 def few(factors: QRFactors | None) -> Iterator[Found]:
@@ -216,7 +231,10 @@ def _joints(name: str, severity: Severity, text: str, mask: Callable[[Evidence],
 CHECKS = (
     *RECORDING_CHECKS,
     Check(
-        "twice", "error", BOTH, lambda at: (Found(f"motion {k} is motion {i} once more") for k, i in repeated(at.log))
+        "twice",
+        "error",
+        BOTH,
+        lambda at: (Found(f"motion {k} is motion {i} once more") for k, i in repeated(at.log.given)),
     ),
     _joints(
         "degrees",
@@ -307,7 +325,7 @@ def diagnose(
     for name in currents:
         if name not in robot.v_names:
             raise ArgumentError(f"currents: {unknown_name('joint', name, robot.v_names)}")
-    at = Evidence(robot, as_log(log, filter), currents)
+    at = Evidence(robot, Log(log, filter), currents)
     if (found := run_checks("samples", at)).errors:
         return found
     at.rows = rows_of(base, loads_in(robot, at.pieces))

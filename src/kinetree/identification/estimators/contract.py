@@ -5,7 +5,7 @@ What a model lacks, it lacks for a while: `integrated_times` says how many resid
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -31,6 +31,7 @@ LEAST_NOISE = 1e-6
 ITERATIONS = 30
 # The sum of two autocorrelations of n samples of noise is rarely above this by √n: its deviation is √2
 SIGNIFICANT = 4.5
+NO_SUMS = np.zeros((0, 0, 1))  # `correlations` of no motion
 CLIP = 4.0  # residuals beyond so many standard deviations count as these in correlations
 
 
@@ -169,15 +170,12 @@ def integrated_times(motions: Iterable[Array], noise: Array) -> Array:
     References: Sokal, "Monte Carlo methods in statistical mechanics", 1997, section 3; Geyer, "Practical Markov chain
     Monte Carlo", 1992, for where to end.
     """
-    count = np.zeros(len(noise))
-
-    def clipped() -> Iterator[tuple[Array]]:
-        for e in motions:
-            there = e != 0.0
-            count[:] += (seen := there.sum(axis=0))
-            yield (np.clip(e - e.sum(axis=0) / np.maximum(seen, 1), -CLIP * noise, CLIP * noise) * there,)
-
-    total = correlations(clipped())
+    count, total = np.zeros(len(noise)), NO_SUMS
+    for e in motions:
+        there = e != 0.0
+        count += (seen := there.sum(axis=0))
+        clipped = np.clip(e - e.sum(axis=0) / np.maximum(seen, 1), -CLIP * noise, CLIP * noise)
+        total = correlations(total, clipped * there)
     if not total.size:
         raise ArgumentError(
             "the log is empty when it is read again: give a list, or a function that returns an iterator"
@@ -191,19 +189,17 @@ def integrated_times(motions: Iterable[Array], noise: Array) -> Array:
     return np.asarray(np.where(going_on[:1, :-1].any(axis=0), times[:-1], times[-1]))
 
 
-def correlations(motions: Iterable[Sequence[Array]]) -> Array:
-    """Return sums (k, n, nv) of the products of a motion's samples that are 0, 1, 2, … apart.
+def correlations(total: Array, x: Array, *others: Array) -> Array:
+    """Return sums (k, n, nv) of the products of a motion's samples that are 0, 1, 2, … apart, added to those of others.
 
     A motion has signals (m, nv): of one, x, the sums are of ``x x``; of two of ``x x``, ``x y + y x`` and ``y y``.
     """
-    total = np.zeros((0, 0, 1))
-    for x, *others in motions:
-        size = 1 << (2 * len(x) - 1).bit_length()
-        X = np.fft.rfft(x, size, axis=0)
-        powers = [np.abs(X) ** 2]
-        for Y in (np.fft.rfft(y, size, axis=0) for y in others):
-            powers += [2.0 * (X * Y.conj()).real, np.abs(Y) ** 2]
-        own = np.stack([np.fft.irfft(power, size, axis=0)[: len(x)] for power in powers])
-        short, total = sorted((own, total), key=lambda sums: sums.shape[1])
-        total[: len(short), : short.shape[1]] += short
+    size = 1 << (2 * len(x) - 1).bit_length()
+    X = np.fft.rfft(x, size, axis=0)
+    powers = [np.abs(X) ** 2]
+    for Y in (np.fft.rfft(y, size, axis=0) for y in others):
+        powers += [2.0 * (X * Y.conj()).real, np.abs(Y) ** 2]
+    own = np.stack([np.fft.irfft(power, size, axis=0)[: len(x)] for power in powers])
+    short, total = sorted((own, total), key=lambda sums: sums.shape[1])
+    total[: len(short), : short.shape[1]] += short
     return total

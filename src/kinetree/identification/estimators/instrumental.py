@@ -25,7 +25,6 @@ from kinetree.identification.estimators.contract import (
     decorrelated,
     solve,
 )
-from kinetree.identification.samples import as_log
 from kinetree.logs.samples import Filter
 from kinetree.signatures import friendly_call_errors
 from kinetree.validation import Array
@@ -68,12 +67,12 @@ class Instrumental:
         """Return ``Zᵀ [Y τ Z]`` of each joint."""
         model = equations.model
         products = [np.zeros((len(columns), 2 * len(columns) + 1)) for columns in model.pattern]
-        instruments = as_log(self.motion, self.filter, smoothing=model.smoothing)
-        for own, other in zip_longest(model.pieces(equations.log), model.pieces(instruments)):
+        logs = equations.log, model.log(self.motion, self.filter)
+        for own, other in zip_longest(*(log.pieces(model.robot) for log in logs)):
             if own is None or other is None or len(own.q) != len(other.q):
                 raise ArgumentError("instruments are a motion with the samples of the log, one for each")
-            Y, tau = model.masked(own)
-            Z, _ = model.masked(other._replace(tau=own.tau, standing=own.standing, held=own.held))
+            Y, tau = model.of(own)
+            Z, _ = model.of(other._replace(tau=own.tau, standing=own.standing, held=own.held))
             for product, y, z, right in zip(products, Y, Z, tau.T, strict=True):
                 product += z.T @ np.column_stack([y, right, z])
         return products

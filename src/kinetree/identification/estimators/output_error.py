@@ -7,7 +7,7 @@ Vandanjon and Gautier, "A generic instrumental variable approach for industrial 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import Any
 
@@ -18,9 +18,9 @@ from kinetree.identification.equations import RegressionModel
 from kinetree.identification.estimators.contract import Equations, Prior, Solution
 from kinetree.identification.estimators.instrumental import Instrumental
 from kinetree.identification.estimators.least_squares import LeastSquares
+from kinetree.identification.log import motions_in
 from kinetree.identification.parameters.base import BaseParameters
 from kinetree.identification.parameters.terms import OF_ROBOTS
-from kinetree.identification.samples import motion_of, parts
 from kinetree.logs.samples import Samples, measured
 from kinetree.options import count, only, option, value
 from kinetree.robot import Robot
@@ -86,7 +86,7 @@ class OutputError:
                 "robots are simulated without loops, motor constants, unknown speeds of friction and loads that are "
                 "known by their mass alone"
             )
-        base, recorded, nearest = equations.model.base, [*parts(equations.log)], equations.nearest
+        base, recorded, nearest = equations.model.base, [*motions_in(equations.log.given)], equations.nearest
         homeless = [*(term for term in base.joint_terms if term not in OF_ROBOTS), *base.own_columns]
         if homeless:
             raise ArgumentError(f"{', '.join(map(repr, homeless))} cannot be simulated: no robot has them")
@@ -131,9 +131,7 @@ class OutputError:
 
     def _simulated(self, robot: Robot, recorded: list[Samples], finite: bool = True) -> list[Samples]:
         """Return simulated motions with their forces."""
-        given = self.simulate(robot)
-        one = hasattr(given, "v") or (isinstance(given, tuple) and len(given) == 4 and np.ndim(given[0]) == 2)
-        motions = [motion_of(x) for x in ([given] if one or not isinstance(given, Iterable) else given)]
+        motions = [*motions_in(self.simulate(robot))]
         if len(motions) != len(recorded):
             raise ArgumentError(f"simulate returned {len(motions)} motions for the {len(recorded)} of the log")
         for motion, own in zip(motions, recorded, strict=True):

@@ -15,7 +15,7 @@ import numpy as np
 
 from kinetree.errors import ArgumentError, FormatError
 from kinetree.locks import importing
-from kinetree.logs.codecs.table import ROWS, Table
+from kinetree.logs.codecs.table import ROWS, Table, regrouped
 from kinetree.logs.columns import Coordinates, some
 from kinetree.logs.local_fit import WINDOW, fit_weights
 from kinetree.logs.sensors import Sensors
@@ -137,6 +137,10 @@ class Bag(Table):
 
     def rows(self, columns: Sequence[int]) -> Iterator[Array]:
         """See `Table`."""
+        return regrouped((matrix[:, columns] for matrix in self._samples()), ROWS)
+
+    def _samples(self) -> Iterator[Array]:
+        """Yield the numbers of all columns at the joint states for which there are the other messages too."""
         for done, topic, stamp, message in self._messages(self._topic, *self._others):
             self.progress, held = done, self._held[topic]
             last = held[-1][0] if topic in self._others and held else stamp - 1
@@ -149,8 +153,8 @@ class Bag(Table):
                 continue
             held.append((stamp, row))
             if topic == self._topic and len(held) % ROWS == ROWS - 1:
-                yield from (matrix[:, columns] for matrix in self._flush(whole=False))
-        yield from (matrix[:, columns] for matrix in self._flush(whole=True))
+                yield from self._flush(whole=False)
+        yield from self._flush(whole=True)
         if self._begin is None:
             raise self._nothing()
         if self._skipped:

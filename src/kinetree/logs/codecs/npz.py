@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from io import BytesIO
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -91,12 +92,22 @@ class Npz(Table):
             raise FormatError(f"{self.name}: the arrays differ in length: {lengths}")
         own = [k for key in keys for k, column in enumerate(self._columns) if column[0] == key]
         order = [own.index(k) for k in columns]
-        readers, length = [self._rows(key) for key in keys], max(lengths.values(), default=0)
+        length = max(lengths.values(), default=0)
+        with self.reading(self.name):
+            opened = {key: self._open(key) for key in keys}
+            for key, (_, shape, dtype, columns_first) in opened.items():
+                if columns_first and shape[1:]:  # all of it is in memory, row by row
+                    opened[key] = BytesIO(self._archive[key].tobytes()), shape, dtype, False
         for first in range(0, length, ROWS):
-            with self.reading(self.name):
-                parts = [np.asarray(next(rows), float) for rows in readers]
+            count, parts = min(ROWS, length - first), list[Array]()
+            for key, (stream, shape, dtype, _) in opened.items():
+                size = count * dtype.itemsize * math.prod(shape[1:])
+                with self.reading(self.name):
+                    if len(data := stream.read(size)) < size:
+                        raise ValueError(f"the array {key!r} is cut short")
+                    parts.append(np.asarray(np.frombuffer(data, dtype), float).reshape(count, -1))
             self.progress = min(1.0, (first + ROWS) / length)
-            yield np.hstack([x.reshape(len(x), -1) for x in parts])[:, order]
+            yield np.hstack(parts)[:, order]
 
     def _check_type(self, key: str, dtype: Any, kinds: str, expected: str) -> None:
         if dtype.kind not in kinds:
@@ -112,21 +123,6 @@ class Npz(Table):
         if dtype.hasobject:
             raise ValueError(f"the array {key!r} holds Python objects")
         return stream, shape, dtype, columns_first
-
-    def _rows(self, key: str) -> Iterator[Array]:
-        """Yield the rows of an array, some at a time; of one that is stored column by column, all are in memory."""
-        stream, (length, *shape), dtype, columns_first = self._open(key)
-        whole = self._archive[key] if columns_first and shape else None
-        size = dtype.itemsize * math.prod(shape)
-        for first in range(0, length, ROWS):
-            count = min(ROWS, length - first)
-            if whole is not None:
-                yield whole[first : first + count]
-                continue
-            data = stream.read(count * size)
-            if len(data) < count * size:
-                raise ValueError(f"the array {key!r} is cut short")
-            yield np.frombuffer(data, dtype).reshape(count, *shape)
 
     @staticmethod
     def write(stream: BinaryIO, names: Names, arrays: Arrays, extra: Mapping[str, Any]) -> None:

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from kinetree.errors import ArgumentError, FormatError
-from kinetree.logs.codecs.table import ROWS, TEXTS, Arrays, Names, Table
+from kinetree.logs.codecs.table import ROWS, TEXTS, Arrays, Names, Table, regrouped
 from kinetree.validation import Array
 
 KEY = b"kinetree"  # in the file's metadata: what is not a column, as JSON
@@ -46,13 +46,15 @@ class Parquet(Table):
 
     def rows(self, columns: Sequence[int]) -> Iterator[Array]:
         """See `Table`."""
-        names = [self.names[k] for k in columns]
+        names, groups = [self.names[k] for k in columns], range(self._file.num_row_groups)
+        batches = chain.from_iterable(  # of one group at a time: it keeps what it has read
+            self._file.iter_batches(ROWS, row_groups=[group], columns=names) for group in groups
+        )
         with self.reading(self.name):
-            for group in range(self._file.num_row_groups):  # one at a time: it keeps what it has read
-                for batch in self._file.iter_batches(ROWS, row_groups=[group], columns=names):
-                    self.progress += len(batch) / self._file.metadata.num_rows
-                    own = [batch.column(name).to_numpy(zero_copy_only=False) for name in names]
-                    yield np.stack(own, -1, dtype=float)
+            each = ([batch.column(name).to_numpy(zero_copy_only=False) for name in names] for batch in batches)
+            for matrix in regrouped((np.stack(own, -1, dtype=float) for own in each), ROWS):
+                self.progress += len(matrix) / self._file.metadata.num_rows
+                yield matrix
 
     def extra(self) -> dict[str, Any]:
         """See `Table`."""

@@ -120,12 +120,12 @@ class Table(ABC):
         Forces that are NaN throughout were not measured. In time, rows with the time of the one before are left out,
         and time must not go back. What shows is told which part has been read.
         """
-        groups = self.layout.groups
+        groups, kept = self.layout.groups, self._kept(missing, remedy, in_time, show or (lambda _: None))
         ends = np.cumsum([len(own) for own in groups.values()])[:-1]
-        for matrix in regrouped(self._kept(missing, remedy, in_time, show or (lambda _: None)), rows):
-            parts = [np.ascontiguousarray(part) for part in np.split(matrix, ends, axis=1)]
-            del matrix  # a whole file is large
-            yield {x: part[:, 0] if x == "t" else part for x, part in zip(groups, parts, strict=True)}
+        for matrices in [kept] if rows is None else ([matrix] for matrix in regrouped(kept, rows)):
+            parts = zip(*(np.split(matrix, ends, axis=1) for matrix in matrices), strict=True)
+            arrays = zip(groups, map(np.concatenate, parts), strict=True)
+            yield {x: array[:, 0] if x == "t" else array for x, array in arrays}
 
     def _kept(self, missing: str, remedy: str, in_time: bool, show: Callable[[float], object]) -> Iterator[Array]:
         """Yield the rows of the columns that are used, but for those that are left out: see `blocks`."""
@@ -133,7 +133,7 @@ class Table(ABC):
         columns = [*chain.from_iterable(groups.values())]
         forces = np.array([x in FORCES for x, own in groups.items() for _ in own])
         unmeasured = np.zeros(len(columns), bool)
-        for matrix in regrouped(self.rows(columns), ROWS):
+        for matrix in self.rows(columns):
             if not total and missing != "kept":
                 unmeasured = np.isnan(matrix).all(axis=0) & forces
             elif np.isfinite(matrix[:, unmeasured]).any():
@@ -192,16 +192,15 @@ class Table(ABC):
             )
 
 
-def regrouped(matrices: Iterable[Array], rows: int | None) -> Iterator[Array]:
-    """Yield the rows of matrices so many at a time, the last ones as they are; all at once for None."""
+def regrouped(matrices: Iterable[Array], rows: int) -> Iterator[Array]:
+    """Yield the rows of matrices so many at a time, the last ones as they are."""
     held, count = list[Array](), 0
     for matrix in matrices:
         held.append(matrix)
         count += len(matrix)
-        if rows is not None and count >= rows:
+        if count >= rows:
             whole, count = held[0] if len(held) == 1 else np.concatenate(held), count % rows
             yield from (whole[k : k + rows] for k in range(0, len(whole) - count, rows))
             held = [whole[len(whole) - count :]] * bool(count)
     if count:
-        held[:] = [held[0] if len(held) == 1 else np.concatenate(held)]
-        yield held.pop()
+        yield held[0] if len(held) == 1 else np.concatenate(held)
