@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from os import PathLike
-from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kinetree.errors import ArgumentError
 from kinetree.formats.load import ReadOptions, RobotFile, Source, named_folders, read_cut_robot, read_robot
@@ -19,36 +18,39 @@ if TYPE_CHECKING:
 
 __all__ = ["load", "load_mechanism"]
 
-NO_PACKAGES: Mapping[str, str | PathLike[str]] = MappingProxyType({})
-
 
 @friendly_call_errors
 def load(
-    source: Source,
+    source: Source | Any,
     *,
     floating_base: bool | None = None,
     base_pose: Pose | None = None,
     gravity: Iterable[float] | None = None,
     mimic: str = "follow",
     lenient: bool = False,
+    strict: bool = False,
     srdf: Source | None = None,
-    packages: Mapping[str, str | PathLike[str]] = NO_PACKAGES,
+    packages: Mapping[str, str | PathLike[str]] | None = None,
+    xacro: Mapping[str, object] | None = None,
 ) -> Robot:
     """Load a robot.
 
     Parameters
     ----------
-    source : str, bytes or path
-        In this order: the text of a file, URDF or SDF, if it starts with ``<``; the path of a file that exists; the
-        name of an embedded robot (``ur5``, ``panda``, ``go2``, ``g1``); the name of a module of ``robot_descriptions``.
+    source : str, bytes, path, MjModel or MjSpec
+        In this order: the text of a file, URDF, SDF or MJCF, if it starts with ``<``; the path of a file that exists;
+        the name of an embedded robot (``ur5``, ``panda``, ``go2``, ``g1``); the name of a module of
+        ``robot_descriptions``. MJCF is compiled by MuJoCo, the extra ``mjcf``, and what it has compiled already, or an
+        ``MjSpec``, is read too.
     floating_base : bool, optional
-        Whether the root link moves freely. By default it is fixed, except for the embedded legged robots, and for an
-        SDF file that neither is static nor holds a link to the world.
+        Whether the root link moves freely. By default it is fixed, except for the embedded legged robots, for an SDF
+        file that neither is static nor holds a link to the world, and where an MJCF file has a free joint: False holds
+        such a body where the file puts it.
     base_pose : (4, 4) array-like, or SciPy's RigidTransform or Rotation, optional
         Pose of the root link in the world, for a fixed base. By default it stands at the world's origin, or where an
         SDF file has it.
     gravity : 3 numbers, optional
-        Acceleration of gravity in the world's axes (m/s²), by default (0, 0, -9.81).
+        Acceleration of gravity in the world's axes (m/s²), by default (0, 0, -9.81), or what an MJCF file says.
     mimic : {"follow", "independent"}
         Whether joints that mimic others follow them, without a coordinate of their own, or each moves by itself.
     lenient : bool
@@ -57,12 +59,19 @@ def load(
         elements that may stand only once the first is read, unknown attributes and misspelt elements are not read,
         negative damping or friction is zero, an ``<inertial>`` without ``<mass>`` is none, and one without
         ``<inertia>`` is a point mass; loops that extensions of URDF close stay open.
+    strict : bool
+        Whether it is an error, instead of one `FormatWarning` that names it all, that an MJCF file has what there is
+        no place for here, such as springs of tendons; armature of tendons is an error unless `lenient`.
     srdf : str, bytes or path, optional
         An SRDF file, or its text: its group states become named configurations (`Robot.configurations`). Joints that a
         state does not name are at their zero; those that the robot has not are left out, with a `FormatWarning`.
     packages : mapping of str to path, optional
         Folders of ROS packages by their names, for meshes at ``package://NAME/…``. Others are found by the package.xml
         around the file, in ROS_PACKAGE_PATH and AMENT_PREFIX_PATH, and in folders of that name above the file.
+    xacro : mapping of str to str, bool, int or float, optional
+        The arguments of a xacro file, such as ``{"ur_type": "ur5e"}``. Files that end in ``.xacro``, and those with
+        elements of xacro, are expanded by ROS's `xacro` (``pip install 'kinetree[xacro]'``), in a process of its own
+        that ends after 30 s. They may include files of their own package and of `packages` only.
 
     Raises
     ------
@@ -80,7 +89,8 @@ def load(
     >>> kt.load("ur5")
     <Robot 'ur5': 6 joints, nq = 6, nv = 6>
     """
-    options = ReadOptions(floating_base, base_pose, gravity, mimic, lenient, named_folders(packages))
+    folders = named_folders(packages or {})
+    options = ReadOptions(floating_base, base_pose, gravity, mimic, lenient, strict, folders, xacro)
     return _robot(read_robot(source, options), srdf)
 
 
@@ -97,7 +107,7 @@ def _robot(found: RobotFile, srdf: Source | None) -> Robot:
 
 @friendly_call_errors
 def load_mechanism(
-    source: Source,
+    source: Source | Any,
     *,
     cut: str | Iterable[str] = (),
     floating_base: bool | None = None,
@@ -105,12 +115,16 @@ def load_mechanism(
     gravity: Iterable[float] | None = None,
     mimic: str = "follow",
     lenient: bool = False,
+    strict: bool = False,
     srdf: Source | None = None,
-    packages: Mapping[str, str | PathLike[str]] = NO_PACKAGES,
+    packages: Mapping[str, str | PathLike[str]] | None = None,
+    xacro: Mapping[str, object] | None = None,
     actuated: Iterable[str] | None = None,
-    stabilization: float = 0.0,
 ) -> Mechanism:
-    """Load a robot with closed loops: a URDF or SDF file in which a link has two parents.
+    """Load a robot with closed loops: a URDF or SDF file in which a link has two parents, or MJCF with equalities.
+
+    In MJCF ``<connect>`` is a `Loop` that closes at a ball joint, ``<weld>`` a `Weld`, and a linear ``<joint>`` a
+    `Gear`; those that are not active at the start are left out. What follows is about the other formats.
 
     Each loop is cut at one joint, and closes there by a `Loop` with the joint's name, between the frames ``NAME.child``
     and ``NAME.parent``, which are new: `Mechanism.constraint_names` tells which joints were cut. These have no
@@ -128,17 +142,15 @@ def load_mechanism(
 
     Parameters
     ----------
-    source : str, bytes or path
+    source : str, bytes, path, MjModel or MjSpec
         As `load` takes it.
     cut : str or iterable of str
         Joints to cut, with a motor or not, instead of others in their loops.
-    floating_base, base_pose, gravity, mimic, lenient, srdf, packages
+    floating_base, base_pose, gravity, mimic, lenient, strict, srdf, packages, xacro
         As `load` takes them.
     actuated : iterable of str, optional
-        The joints that are driven: `Mechanism.actuated`. By default those with a motor, as above; all but floating
-        bases where the file says of none that it has one.
-    stabilization : float
-        As `Mechanism` takes it.
+        The joints that are driven: `Mechanism.actuated`. By default those with a motor, as above, in MJCF an actuator;
+        all but floating bases where the file says of none that it has one.
 
     Raises
     ------
@@ -166,16 +178,16 @@ def load_mechanism(
     ('motor', 'pivot', 'tip')
     """
     with importing:
-        from kinetree.constraints.types.loop import Loop, why_it_cannot_close
-        from kinetree.formats.spanning import frame_names
+        from kinetree.constraints.types import Constraint
+        from kinetree.constraints.types.loop import why_it_cannot_close
         from kinetree.mechanism_methods import Mechanism
 
     given = (cut,) if isinstance(cut, str) else cut
     cut = tuple(given) if isinstance(given, Iterable) else ()
     if not isinstance(given, Iterable) or not all(isinstance(name, str) for name in cut):
         raise ArgumentError(f"cut takes names of joints; {given!r} was given")
-    options = ReadOptions(floating_base, base_pose, gravity, mimic, lenient, named_folders(packages))
+    folders = named_folders(packages or {})
+    options = ReadOptions(floating_base, base_pose, gravity, mimic, lenient, strict, folders, xacro)
     found = read_cut_robot(source, cut, lambda joint: not why_it_cannot_close(joint), options)
-    loops = [Loop(*frame_names(joint), joint.joint, name=joint.name) for joint in found.closing]
-    driven = found.motors if actuated is None else actuated
-    return Mechanism(_robot(found, srdf), loops, driven, stabilization=stabilization)
+    constraints = [Constraint.registry[spec.type](**spec.arguments) for spec in found.constraints]
+    return Mechanism(_robot(found, srdf), constraints, found.motors if actuated is None else actuated)

@@ -70,6 +70,8 @@ def wrong_call(
             value = f"[{value}]" if f"Sequence[{kind}" in f"{p.annotation}" else value
             others = "".join(f", or {here}{'=…' * ('=' not in here)}" for here in here_called(str(unknown), known))
             return CallError(f"{name} has no argument {unknown!r}: write {p.name}={value}{others}")
+    if name == "load_mechanism" and unknown == "stabilization":  # it was one
+        return CallError(f"{name} has no argument 'stabilization'; the mechanism has: mech.with_stabilization(omega)")
     if unknown is not None:
         return CallError(f"{name} has {unknown_name('argument', unknown, known[own:])}")
     if count < len(args) <= len(known):

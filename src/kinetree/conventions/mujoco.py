@@ -11,13 +11,12 @@ from numpy.typing import ArrayLike
 
 from kinetree.conventions.base import SWAP, Convention, Rule
 from kinetree.errors import ArgumentError
+from kinetree.formats.mjcf.codes import FREE, names_of
 from kinetree.joints import Continuous, FreeFlyer, Joint, Prismatic, Revolute, Spherical
 from kinetree.model import WORLD, Body
 from kinetree.robot import Robot
 from kinetree.spatial import Transform
 from kinetree.validation import Array, real_array
-
-FREE = 0  # mjJNT_FREE
 
 
 def _entries(*order: int) -> Callable[[Array], Array]:
@@ -38,6 +37,7 @@ class MuJoCo(Convention):
     robot : Robot
     model : mujoco.MjModel or sequence of str
         The robot there, or the names of its joints in their order (without bodies, so without f_ext).
+        A joint without a name is ``joint_3`` after its number, as `kinetree.load` calls it.
     rename : mapping, optional
         From the names of joints there to those here, where they differ. The free joint of a model needs none.
 
@@ -72,7 +72,7 @@ class MuJoCo(Convention):
             return
         if not hasattr(model, "njnt"):
             raise ArgumentError(f"MuJoCo takes an MjModel or the names of joints; {type(model).__name__} was given")
-        names = [str(model.joint(i).name) for i in range(model.njnt)]
+        names = names_of(model, "joint")
         ours = [b.joint_name for b in robot.model.bodies if (rule := self.rules.get(type(b.joint))) and rule.world_axes]
         free = [i for i in range(model.njnt) if model.jnt_type[i] == FREE]
         if len(ours) == len(free) == 1:
@@ -82,7 +82,7 @@ class MuJoCo(Convention):
             raise ArgumentError(
                 f"MuJoCo: nq = {model.nq} and nv = {model.nv} there, the robot would have {self.nq} and {self.nv}"
             )
-        self.body_names = [str(model.body(i).name) for i in range(model.nbody)]
+        self.body_names = names_of(model, "body")
         self._body_com = np.array(model.body_ipos, dtype=np.float64)
 
     def _rule(self, body: Body) -> Rule:
@@ -94,13 +94,18 @@ class MuJoCo(Convention):
     def to_f_ext(self, q: ArrayLike, f_ext: ArrayLike) -> Array:
         """Return ``xfrc_applied`` (..., nbody, 6): ``(f, n)`` in the world's axes, about the bodies' centres of mass.
 
-        f_ext is that of ``f_ext_frame="body"``. The bodies there must be named as here.
+        f_ext is that of ``f_ext_frame="body"``. The bodies there must be named as here; those without mass, between
+        several joints of one body there, take no wrench.
         """
-        rows, coms = self._rows()
+        ours_at, rows, coms = self._rows()
         ours = real_array("f_ext", f_ext, self.robot.nb, 6)
-        n, f = ours[..., :3], ours[..., 3:]
-        R = self._rotations(real_array("q", q, self.robot.nq))
-        there = np.concatenate([f, n - np.cross(coms, f)], axis=-1).reshape(*ours.shape[:-1], 2, 3)
+        if others := [
+            name for i, name in enumerate(self.robot.body_names) if i not in ours_at and ours[..., i, :].any()
+        ]:
+            raise ArgumentError(f"f_ext acts where there is no such body there: {others}")
+        n, f = ours[..., ours_at, :3], ours[..., ours_at, 3:]
+        R = self._rotations(real_array("q", q, self.robot.nq))[..., ours_at, :, :]
+        there = np.concatenate([f, n - np.cross(coms, f)], axis=-1).reshape(*f.shape[:-1], 2, 3)
         turned = np.einsum("...bij,...bkj->...bki", R, there)
         out = np.zeros((*turned.shape[:-3], len(self.body_names), 6))
         out[..., rows, :] = turned.reshape(*turned.shape[:-2], 6)
@@ -108,25 +113,34 @@ class MuJoCo(Convention):
 
     def from_f_ext(self, q: ArrayLike, f_ext: ArrayLike) -> Array:
         """Return external wrenches (..., nb, 6) in the bodies' frames for ``xfrc_applied`` (..., nbody, 6)."""
-        rows, coms = self._rows()
+        ours_at, rows, coms = self._rows()
         theirs = real_array("xfrc_applied", f_ext, len(self.body_names), 6)
         parts = enumerate(self.body_names[1:], start=1)
         others = [name for i, name in parts if i not in rows and theirs[..., i, :].any()]
         if others:
             raise ArgumentError(f"xfrc_applied acts on bodies that are part of others here: {others}")
         wrenches = theirs[..., rows, :].reshape(*theirs.shape[:-2], len(rows), 2, 3)
-        f, n = np.moveaxis(np.einsum("...bji,...bkj->...bki", self._rotations(self.from_q(q)), wrenches), -2, 0)
-        return np.concatenate([n + np.cross(coms, f), f], axis=-1)
+        R = self._rotations(self.from_q(q))[..., ours_at, :, :]
+        f, n = np.moveaxis(np.einsum("...bji,...bkj->...bki", R, wrenches), -2, 0)
+        out = np.zeros((*f.shape[:-2], self.robot.nb, 6))
+        out[..., ours_at, :] = np.concatenate([n + np.cross(coms, f), f], axis=-1)
+        return out
 
-    def _rows(self) -> tuple[list[int], Array]:
-        """Return where our bodies are there, and their centres of mass."""
+    def _rows(self) -> tuple[list[int], list[int], Array]:
+        """Return which bodies are there, where, and their centres of mass as our frames have them.
+
+        Our frame of a body is its joint's, which is where that is anchored there.
+        """
         if not self.body_names:
             raise ArgumentError("MuJoCo: xfrc_applied needs the bodies: make MuJoCo(robot, model) from an MjModel")
-        missing = [name for name in self.robot.body_names if name not in self.body_names]
-        if missing:
+        names, carried = self.robot.body_names, {body.parent for body in self.robot.model.bodies}
+        ours = [i for i, name in enumerate(names) if name in self.body_names]
+        massless = {i for i in carried if not any(self.robot.model.bodies[i].inertia)}
+        if missing := [name for i, name in enumerate(names) if i not in ours and i not in massless]:
             raise ArgumentError(f"MuJoCo: no bodies are named {missing} there; it has {self.body_names}")
-        rows = [self.body_names.index(name) for name in self.robot.body_names]
-        return rows, self._body_com[rows]
+        rows = [self.body_names.index(names[i]) for i in ours]
+        anchors = [[*map(float, self.robot.model.frame(names[i]).X.r)] for i in ours]
+        return ours, rows, self._body_com[rows] + np.reshape(anchors, (-1, 3))
 
     def _rotations(self, q: Array) -> Array:
         poses: Array = self.robot.forward_kinematics(q)

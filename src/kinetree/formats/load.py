@@ -15,7 +15,8 @@ from kinetree.embedded import EMBEDDED, embedded_text
 from kinetree.errors import ArgumentError, FormatError, KinetreeError, shortened
 from kinetree.formats.graph import GraphJoint, KinematicGraph, model_of
 from kinetree.formats.urdf.document import graph_from_element as graph_from_urdf
-from kinetree.formats.xml import MAX_BYTES, Element, check_size, parse_xml
+from kinetree.formats.urdf.document import refuse_xacro
+from kinetree.formats.xml import MAX_BYTES, Element, check_size, parse_xml, xacro_element
 from kinetree.joints import Joint
 from kinetree.lazy import lazy_method
 from kinetree.locks import importing
@@ -37,7 +38,7 @@ def described_names() -> list[str]:
 
 
 def description_path(name: str) -> str:
-    """Return the path of a robot's URDF file, which may be downloaded for it."""
+    """Return the path of a robot's URDF or MJCF file, which may be downloaded for it."""
     try:
         with importing:
             module = importlib.import_module(f"robot_descriptions.{name}")
@@ -46,13 +47,15 @@ def description_path(name: str) -> str:
             f"robot_descriptions could not fetch {name!r} ({type(error).__name__}: {error}); "
             "download the robot yourself and give its file"
         ) from error
-    path = getattr(module, "URDF_PATH", None)
+    path = getattr(module, "URDF_PATH", None) or getattr(module, "MJCF_PATH", None)
     if path is None:
-        raise FormatError(f"robot_descriptions has no ready URDF file for {name!r} (xacro or MJCF only)")
+        raise FormatError(f"robot_descriptions has no ready URDF file for {name!r} (xacro only)")
     return str(path)
 
 
 get_close_matches = lazy_method("difflib", "get_close_matches")
+expand_xacro = lazy_method("kinetree.formats.xacro", "expand")
+frame_names = lazy_method("kinetree.formats.spanning", "frame_names")
 packages_of = lazy_method("kinetree.formats.packages", "Packages")
 
 ENDINGS = (".urdf", ".xml", ".xacro", ".sdf")
@@ -68,8 +71,13 @@ READERS: dict[str, Reader] = {
 }
 """The reader of a file by the tag of its root element: a new format is a module and a row."""
 
-UNREADABLE = {"mujoco": "MJCF"}
-"""Root elements of formats that are known and not read."""
+RobotReader = Callable[[Any, Element | None, "ReadOptions", bool], "RobotFile"]
+"""Takes a document or an object, the root element of a document, the options, and whether to read constraints."""
+
+ROBOT_READERS: dict[str, RobotReader] = dict.fromkeys(
+    ("mujoco", "mujocoinclude", "MjModel", "MjSpec"), lazy_method("kinetree.formats.mjcf.model", "read")
+)
+"""The reader of a format that has more than links and joints, by its root tag, and of objects, by their type's name."""
 
 
 class RobotNotFoundError(KinetreeError, FileNotFoundError):
@@ -84,11 +92,19 @@ class ReadOptions(NamedTuple):
     gravity: Iterable[float] | None = None
     mimic: str = "follow"
     lenient: bool = False
+    strict: bool = False
     packages: Mapping[str, str] = MappingProxyType({})
     xacro: Mapping[str, object] | None = None
 
 
 AS_IT_IS = ReadOptions()
+
+
+class ConstraintSpec(NamedTuple):
+    """A constraint by the name of its class in `kinetree.constraints.types`, and its arguments: formats know none."""
+
+    type: str
+    arguments: Mapping[str, Any]
 
 
 class RobotFile(NamedTuple):
@@ -101,7 +117,7 @@ class RobotFile(NamedTuple):
     configurations: Mapping[str, Sequence[float]] = MappingProxyType({})
     geometry: Callable[[], Geometries] | None = None
     actuators: tuple[Actuator, ...] = ()
-    closing: tuple[GraphJoint, ...] = ()
+    constraints: tuple[ConstraintSpec, ...] = ()
     motors: tuple[str, ...] | None = None
 
 
@@ -120,8 +136,8 @@ def load_model(source: Source, **options: Any) -> Model:
 
 def read_robot(source: Source, options: ReadOptions) -> RobotFile:
     """Return what a source says of a robot."""
-    graph, floats = read_graph(source, options)
-    return _of_graph(graph.without_loops(), floats, options)
+    found, floats = _read(source, options, False)
+    return found if isinstance(found, RobotFile) else _of_graph(found.without_loops(), floats, options)
 
 
 def _of_graph(graph: KinematicGraph, floats: bool | None, options: ReadOptions) -> RobotFile:
@@ -160,7 +176,7 @@ def named_folders(packages: Mapping[str, str | os.PathLike[str]]) -> dict[str, s
 def read_cut_robot(
     source: Source, cut: Sequence[str], closes: Callable[[Joint], bool], options: ReadOptions
 ) -> RobotFile:
-    """Return what a source says of a robot whose loops are cut.
+    """Return what a source says of a robot with constraints; loops of joints are cut.
 
     The model has the frames of the joints that were cut. Where a motor drives a joint that follows another, the one
     that leads has it. `closes` tells whether a loop can close at a joint; see `kinetree.load_mechanism`.
@@ -168,22 +184,47 @@ def read_cut_robot(
     with importing:
         from kinetree.formats.spanning import cut_into_tree
 
-    graph, floats = read_graph(source, options)
+    graph, floats = _read(source, options, True)
+    if isinstance(graph, RobotFile):
+        if cut:
+            raise ArgumentError(f"cut={cut!r}: this file says itself where its loops close; leave cut out")
+        return graph
     tree, cuts = cut_into_tree(graph, cut, closes)
     found = _of_graph(tree, floats, options)
     with_motor = {joint.name for joint in graph.joints if joint.actuated and joint.joint.nv}
     driven = {k for body in found.model.bodies if body.joint_name in with_motor for k in body.v_index}
     motors = tuple(body.joint_name for body in found.model.leading if driven & {*body.v_index})
-    return found._replace(closing=cuts, motors=motors if with_motor else None)
+    return found._replace(constraints=tuple(map(_loop, cuts)), motors=motors if with_motor else None)
+
+
+def _loop(cut: GraphJoint) -> ConstraintSpec:
+    frame, to = frame_names(cut)
+    return ConstraintSpec("Loop", {"frame": frame, "to": to, "joint": cut.joint, "name": cut.name})
 
 
 def read_graph(source: Source, options: ReadOptions = AS_IT_IS) -> tuple[KinematicGraph, bool | None]:
-    """Return the file that a source names, and whether its base floats; None where that is for the file to say."""
+    """Return the links and joints of a source, and whether its base floats; None where that is for the file to say."""
+    found, floats = _read(source, options, False)
+    if isinstance(found, RobotFile):
+        raise FormatError("MJCF has no links and joints as URDF has them: give a URDF or SDF file")
+    return found, floats
+
+
+def _read(
+    source: Any, options: ReadOptions, constraints: bool
+) -> tuple[KinematicGraph, bool | None] | tuple[RobotFile, None]:
+    """Return what the reader of a format makes of a source, and whether its base floats, as `read_graph` does."""
+    if read_object := ROBOT_READERS.get(type(source).__name__):
+        return read_object(source, None, options, constraints), None
     text, name, floats = find_source(source)
     root = parse_xml(text, name, lenient=options.lenient)
+    if name.endswith(".xacro") or options.xacro is not None or xacro_element(root):
+        text = expand_xacro(text, name, folder_of(name), options.xacro or {}, options.packages)
+        root = parse_xml(text, f"{name} (expanded)", lenient=options.lenient)
+        refuse_xacro(root)
     tag = root.tag.rpartition("}")[2]
-    if tag in UNREADABLE:
-        raise root.error(f"this is {UNREADABLE[tag]}, which cannot be read yet: give a URDF or SDF file")
+    if tag in ROBOT_READERS:
+        return ROBOT_READERS[tag](text, root, options, constraints), None
     read = READERS.get(tag) or READERS["robot"]  # URDF's says what the root must be
     graph = read(root).with_mimic(options.mimic)
     return graph, floats if options.floating_base is None else options.floating_base
@@ -200,7 +241,8 @@ def find_source(source: Source) -> tuple[str | bytes, str, bool | None]:
         return read_file(os.fspath(source)), str(source), None
     if not isinstance(source, str):
         raise KinetreeError(
-            f"a robot is loaded from a file name, a path, a robot's name or XML; {type(source).__name__} was given"
+            "a robot is loaded from a file name, a path, a robot's name or XML, or from MuJoCo's MjModel or MjSpec; "
+            f"{type(source).__name__} was given"
         )
     if source.lstrip("\ufeff \t\r\n").startswith("<"):
         return source, "<string>", None

@@ -72,6 +72,8 @@ def check_size(what: str, numbers: Iterable[Scalar]) -> None:
 def check_finite(what: str, numbers: Iterable[Scalar]) -> None:
     """Raise a `ModelError` that names what holds a number that is not finite."""
     for x in numbers:
+        if type(x) is float and math.isfinite(x):  # of thousands in a large robot
+            continue
         if isinstance(x, str):
             raise ModelError(f"{what} holds the text {x!r}: it takes numbers")
         if isinstance(x, Real) and not math.isfinite(x):
@@ -88,7 +90,7 @@ def as_floats(value: V) -> V:
 
 
 def _number(x: Scalar) -> Scalar:
-    return float(x) if isinstance(x, Real) else x
+    return x if type(x) is float or not isinstance(x, Real) else float(x)
 
 
 TOLERANCE = 1e-6

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Hashable, Sequence
+from functools import cache
 from typing import Any, TypeVar
 
 from kinetree.spatial import Composite
@@ -16,11 +17,12 @@ from kinetree.spatial import Composite
 T = TypeVar("T")
 
 
-def _fields(value: Any) -> Sequence[str] | None:
-    """Return the names of the parts of a composite value, None for a leaf."""
-    if dataclasses.is_dataclass(value):
-        return [f.name for f in dataclasses.fields(value)]
-    return value.parts if isinstance(value, Composite) else None
+@cache
+def _fields(kind: type[Any]) -> Sequence[str] | None:
+    """Return the names of the parts of composite values of a type, None for leaves."""
+    if dataclasses.is_dataclass(kind):
+        return [f.name for f in dataclasses.fields(kind)]
+    return kind.parts if issubclass(kind, Composite) else None
 
 
 def flatten(value: Any) -> tuple[Hashable, tuple[Any, ...]]:
@@ -32,7 +34,7 @@ def flatten(value: Any) -> tuple[Hashable, tuple[Any, ...]]:
             return v
         if isinstance(v, tuple):
             return ("tuple", *map(walk, v))
-        names = _fields(v)
+        names = _fields(type(v))  # type: ignore[arg-type]  # types are hashable
         if names is not None:
             return (f"{type(v).__module__}.{type(v).__qualname__}", *(walk(getattr(v, name)) for name in names))
         numbers.append(v)
@@ -47,7 +49,7 @@ def map_leaves(value: T, function: Callable[[Any], Any]) -> T:
         return value
     if isinstance(value, tuple):
         return tuple(map_leaves(v, function) for v in value)  # type: ignore[return-value]
-    names = _fields(value)
+    names = _fields(type(value))  # type: ignore[arg-type]
     if names is None:
         return function(value)  # type: ignore[no-any-return]
     copy = object.__new__(type(value))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from kinetree.algorithms.table import give_functions
 from kinetree.constraints import MECHANISM_ALGORITHMS
@@ -79,6 +79,29 @@ class Mechanism(AlgorithmAttributes, MechanismFunctions):
     def stabilization(self) -> float:
         """ω (1/s)."""
         return float(self.model.stabilization)
+
+    def with_stabilization(self, omega: float) -> Self:
+        """Return the mechanism whose dynamics bring errors of its constraints back to zero.
+
+        Parameters
+        ----------
+        omega : float
+            ω ≥ 0 (1/s): `forward_dynamics` has errors decay as ``φ̈ + 2ω φ̇ + ω² φ = 0``, critically damped. 0 leaves
+            them as they are.
+
+        Raises
+        ------
+        ArgumentError
+            If it is negative or not a finite number.
+
+        Examples
+        --------
+        >>> import kinetree as kt
+        >>> mech = kt.Mechanism(kt.load("ur5"), [kt.Weld("tool0")])
+        >>> mech.with_stabilization(20.0).stabilization
+        20.0
+        """
+        return type(self)(self.tree, self.constraints, self.actuated, self.model.independent, omega)
 
     @property
     def actuated(self) -> tuple[str, ...]:

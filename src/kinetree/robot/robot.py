@@ -11,13 +11,13 @@ from kinetree.signatures import friendly_call_errors
 if TYPE_CHECKING:
     from kinetree.functions import of_user
     from kinetree.robot import configurations as named
-    from kinetree.robot import edit, joint_edit, joints, table, urdf
+    from kinetree.robot import edit, export, joint_edit, joints, solid, table
 else:
-    named, edit, joint_edit, joints, table, urdf, of_user = (
+    named, edit, export, joint_edit, joints, solid, table, of_user = (
         lazy_methods(f"kinetree.{module}", friendly_call_errors)
         for module in (
-            *("robot.configurations", "robot.edit", "robot.joint_edit", "robot.joints"),
-            *("robot.table", "robot.urdf", "functions.of_user"),
+            *("robot.configurations", "robot.edit", "robot.export", "robot.joint_edit", "robot.joints"),
+            *("robot.solid", "robot.table", "functions.of_user"),
         )
     )
 
@@ -39,11 +39,14 @@ class Robot(BaseRobot):
     with_limits = joint_edit.with_limits
     with_inertia = edit.with_inertia
     with_inertial_parameters = edit.with_inertial_parameters
+    with_inertia_from_geometry = solid.with_inertia_from_geometry
     with_frame = edit.with_frame
     lock = edit.lock
     attach = edit.attach
     compile = of_user.compile
-    to_urdf = urdf.to_urdf
+    to_urdf = export.to_urdf
+    to_sdf = export.to_sdf
+    to_mjcf = export.to_mjcf
     __str__ = table.as_text
 
     def _unknown(self, name: str) -> str:
