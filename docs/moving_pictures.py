@@ -177,7 +177,7 @@ def randomised_pandas() -> Shot:
     start = run.HOME + np.random.default_rng(0).normal(0.0, 0.3, (n, 7))
     inputs = {kt.payload("panda_hand"): loads}
     motion = run.robot.simulate(start, duration=1.5, controller=law, inputs=inputs, record=kt.Record(every=20))
-    return Shot(motion, (2.4, -1.9, 1.6), (0.2, 0.0, 0.2), dressed="panda")
+    return Shot(motion, (2.4, -1.9, 1.6), (0.2, 0.0, 0.2))  # as boxes: four with meshes are much for software rendering
 
 
 def spinning_bodies() -> Shot:
