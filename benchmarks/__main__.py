@@ -29,6 +29,7 @@ from benchmarks import (
     single,
     startup,
     threads,
+    viewer,
 )
 from benchmarks.machine import commit, machine
 
@@ -53,6 +54,7 @@ SECTIONS = {
     "simulation": simulation.run,
     "contact_simulation": contact_simulation.run,
     "contacts": contacts.run,
+    "viewer": viewer.run,
 }
 
 
