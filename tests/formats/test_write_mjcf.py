@@ -546,3 +546,16 @@ def test_constraints_come_back() -> None:
         rows = [m.constraint_jacobian(q)[m.row_slices[name]] for m in (mech, again)]
         ranks = [np.linalg.matrix_rank(J, tol=1e-9) for J in (*rows, np.vstack(rows))]
         assert ranks == ranks[:1] * 3
+
+
+def test_motors_of_one_name_and_ranges_without_room_are_told():
+    robot, first = kt.load("ur5"), {"joint": "elbow_joint"}
+    motors = [kt.Actuator("m", **first), kt.Actuator("m", **first, control_range=(0, 0)), kt.Actuator("", **first)]
+    with pytest.warns(kt.FormatWarning, match="names of actuators that occur twice: m; ranges .* without room: m"):
+        text = kt.Robot(robot.model, actuators=motors).to_mjcf()
+    assert len(kt.load(text).actuators) == 3
+
+
+def test_a_gear_is_finite():
+    with pytest.raises(kt.ModelError, match="gear takes numbers"):
+        kt.Actuator("m", "j", gear=(float("inf"),))

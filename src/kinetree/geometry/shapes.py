@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, fields
+from os import fspath
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 from kinetree.errors import ModelError, warn_user
 from kinetree.lazy import lazy_method
 from kinetree.spatial import Inertia, Sym3, Vec3
+from kinetree.validation import as_number
 
 Array = NDArray[np.float64]
 
@@ -35,9 +37,26 @@ class Moments(NamedTuple):
         return cls(volume, np.zeros(3), volume * np.diag([x2, y2, z2]))
 
 
+def numbers(what: str, given: object, *counts: int, least: float = -math.inf) -> tuple[float, ...]:
+    """Return numbers as a tuple of floats; a `ModelError` where they are none, too small, or not so many."""
+    values = tuple(map(as_number, given)) if isinstance(given, Iterable) else (math.nan,)
+    if len(values) not in counts or not all(x >= least for x in values):
+        wanted = " or ".join(map(str, counts)) + " number" + "s" * (counts != (1,))
+        raise ModelError(f"{what} takes {wanted}{' that are not negative' * (least == 0.0)}; {given!r:.80} was given")
+    return values
+
+
 @dataclass(frozen=True)
 class Shape:
     """A shape in its own frame."""
+
+    def __post_init__(self) -> None:
+        """Make floats of all lengths."""
+        for each in fields(self):
+            given, what = getattr(self, each.name), f"{each.name} of a {type(self).__name__.lower()}"
+            alone = each.type == "float"
+            values = numbers(what, (given,) if alone else given, str(each.type).count("float"), least=0.0)
+            object.__setattr__(self, each.name, values[0] if alone else values)
 
     def moments(self) -> Moments:
         """Return the integrals over the inside of the shape; a `ModelError` says why there are none."""
@@ -155,6 +174,16 @@ class Mesh(Shape):
     path: str
     scale: tuple[float, float, float] = (1.0, 1.0, 1.0)
 
+    def __post_init__(self) -> None:
+        """Make a text of the path, and floats of the scale, which is checked where the file is opened."""
+        try:
+            object.__setattr__(self, "path", str(fspath(self.path)))
+            object.__setattr__(self, "scale", tuple(float(x) for x in self.scale))
+        except (TypeError, ValueError):
+            raise ModelError(f"a mesh takes a path and 3 factors; {self.path!r}, {self.scale!r} was given") from None
+        if len(self.scale) != 3:
+            raise ModelError(f"scale of a mesh takes 3 numbers; {self.scale!r} was given")
+
     def moments(self) -> Moments:
         """Return those of all its parts together."""
         parts = meshes_of(self)
@@ -182,6 +211,22 @@ class Triangles(Shape):
 
     vertices: NDArray[np.float64] = field(repr=False)
     faces: NDArray[np.int64] = field(repr=False)
+
+    def __post_init__(self) -> None:
+        """Make arrays of what was given."""
+        try:
+            vertices, faces = np.asarray(self.vertices, dtype=np.float64), np.asarray(self.faces)
+            faces = faces.astype(np.int64, casting="same_kind") if faces.size else np.zeros((0, 3), dtype=np.int64)
+            shapes = (*vertices.shape[1:], *faces.shape[1:])
+        except (TypeError, ValueError) as error:
+            raise ModelError(f"triangles take vertices (n, 3) and faces (m, 3) of whole numbers: {error}") from None
+        if shapes != (3, 3) or (faces.size and not 0 <= faces.min() <= faces.max() < len(vertices)):
+            raise ModelError(
+                f"triangles take vertices (n, 3) and faces (m, 3) of their numbers; {vertices.shape} and {faces.shape} "
+                "were given, or there is no such vertex"
+            )
+        object.__setattr__(self, "vertices", vertices)
+        object.__setattr__(self, "faces", faces)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Triangles):
@@ -256,3 +301,15 @@ class HeightField(Shape):
     size: tuple[float, float]
     heights: tuple[tuple[float, ...], ...] = field(repr=False)
     base: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Make floats of all numbers."""
+        try:
+            heights = np.asarray(self.heights, dtype=np.float64)
+        except (TypeError, ValueError):
+            heights = np.zeros(0)
+        if heights.ndim != 2 or min(heights.shape) < 2:
+            raise ModelError("heights of a height field takes two rows or more of as many numbers, two or more")
+        object.__setattr__(self, "heights", tuple(map(tuple, heights.tolist())))
+        object.__setattr__(self, "size", numbers("size of a height field", self.size, 2, least=0.0))
+        object.__setattr__(self, "base", *numbers("base of a height field", (self.base,), 1))

@@ -282,11 +282,14 @@ class _Document:
             said = "actuators at joints that are several, or that push a free one: {}"
             self.losses.leave_out(said, [actuator.name])
             return
-        found = ET.SubElement(self.actuator, "motor", name=actuator.name, joint=actuator.joint)
+        name = actuator.name and new_name(actuator.name, {other.get("name", "") for other in self.actuator})
+        self.losses.leave_out("names of actuators that occur twice: {}", [actuator.name] * (name != actuator.name))
+        found = ET.SubElement(self.actuator, "motor", name=name, joint=actuator.joint)
         found.set("gear", numbers([*gear[3:], *gear[:3]]))
         for key, (lower, upper) in (("ctrlrange", actuator.control_range), ("forcerange", actuator.force_range)):
             if lower < upper and (lower, upper) != (-math.inf, math.inf):
                 found.set(key, _range(lower, upper))
+            self.losses.leave_out("ranges of actuators without room: {}", [actuator.name] * (lower == upper))
 
 
 def _physics(body: Body, v: int) -> dict[str, str]:
