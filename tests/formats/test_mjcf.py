@@ -723,3 +723,9 @@ def test_bias_with_springs_is_the_oracles():
 def test_mimic_is_checked_in_every_format(source):
     with pytest.raises(ArgumentError, match="mimic='bogus'"):
         kt.load(source("<mujoco/>"), mimic="bogus")
+
+
+def test_efforts_of_two_limits_are_told():
+    with pytest.warns(FormatWarning, match="efforts with a limit of its own in each direction"):
+        robot = kt.load(HEAD.replace("<joint/>", '<joint actuatorfrcrange="-1 5"/>') + "</mujoco>")
+    assert robot.effort_limits.tolist() == [5.0]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from operator import index
+from numbers import Integral
 from typing import NamedTuple
 
 from kinetree.errors import ModelError
@@ -54,12 +54,9 @@ class Geometry:
             own["color"] = (*numbers(f"color of {of}", self.color, 3, 4), 1.0)[:4]
         if not isinstance(self.placement, Transform):
             own["placement"] = as_transform(self.placement, f"placement of {of}")
-        try:
-            own |= {mask: index(getattr(self, mask)) for mask in ("contype", "conaffinity")}
-        except TypeError:
-            raise ModelError(f"contype and conaffinity of {of} take whole numbers") from None
-        for key, value in own.items():
-            object.__setattr__(self, key, value)
+        if not (isinstance(self.contype, Integral) and isinstance(self.conaffinity, Integral)):
+            raise ModelError(f"contype and conaffinity of {of} take whole numbers")
+        self.__dict__.update(own)
 
     def inertia(self, density: float) -> Inertia:
         """Return the inertia of the shape in its link's frame; see `Shape.inertia`."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, fields
-from os import fspath
+from os import PathLike, fspath
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +17,6 @@ from kinetree.spatial import Inertia, Sym3, Vec3
 from kinetree.validation import as_number
 
 Array = NDArray[np.float64]
-
 LARGEST = 100.0
 """A mesh that is larger (m) may be in millimetres."""
 
@@ -41,9 +40,17 @@ def numbers(what: str, given: object, *counts: int, least: float = -math.inf) ->
     """Return numbers as a tuple of floats; a `ModelError` where they are none, too small, or not so many."""
     values = tuple(map(as_number, given)) if isinstance(given, Iterable) else (math.nan,)
     if len(values) not in counts or not all(x >= least for x in values):
-        wanted = " or ".join(map(str, counts)) + " number" + "s" * (counts != (1,))
-        raise ModelError(f"{what} takes {wanted}{' that are not negative' * (least == 0.0)}; {given!r:.80} was given")
+        wanted = f"{' or '.join(map(str, counts))} numbers{' that are not negative' * (least == 0.0)}"
+        raise ModelError(f"{what} takes {wanted}; {given!r:.80} was given")
     return values
+
+
+def array(given: object, dtype: type | None = float) -> NDArray[Any]:
+    """Return numbers as an array, an empty one where they are none."""
+    try:
+        return np.asarray(given, dtype=dtype)
+    except (TypeError, ValueError):
+        return np.zeros(0)
 
 
 @dataclass(frozen=True)
@@ -53,10 +60,12 @@ class Shape:
     def __post_init__(self) -> None:
         """Make floats of all lengths."""
         for each in fields(self):
-            given, what = getattr(self, each.name), f"{each.name} of a {type(self).__name__.lower()}"
-            alone = each.type == "float"
+            given, alone = getattr(self, each.name), each.type == "float"
+            what = f"{each.name} of a {type(self).__name__.lower()}"
             values = numbers(what, (given,) if alone else given, str(each.type).count("float"), least=0.0)
-            object.__setattr__(self, each.name, values[0] if alone else values)
+            if math.inf in values and not isinstance(self, Plane):
+                raise ModelError(f"{what} is infinite")
+            self.__dict__[each.name] = values[0] if alone else values
 
     def moments(self) -> Moments:
         """Return the integrals over the inside of the shape; a `ModelError` says why there are none."""
@@ -176,13 +185,9 @@ class Mesh(Shape):
 
     def __post_init__(self) -> None:
         """Make a text of the path, and floats of the scale, which is checked where the file is opened."""
-        try:
-            object.__setattr__(self, "path", str(fspath(self.path)))
-            object.__setattr__(self, "scale", tuple(float(x) for x in self.scale))
-        except (TypeError, ValueError):
-            raise ModelError(f"a mesh takes a path and 3 factors; {self.path!r}, {self.scale!r} was given") from None
-        if len(self.scale) != 3:
-            raise ModelError(f"scale of a mesh takes 3 numbers; {self.scale!r} was given")
+        if not isinstance(self.path, str | PathLike) or len(scale := array(self.scale).tolist()) != 3:
+            raise ModelError(f"a mesh takes a path and 3 factors; {self.path!r}, {self.scale!r} was given")
+        self.__dict__.update(path=str(fspath(self.path)), scale=tuple(scale))
 
     def moments(self) -> Moments:
         """Return those of all its parts together."""
@@ -214,19 +219,13 @@ class Triangles(Shape):
 
     def __post_init__(self) -> None:
         """Make arrays of what was given."""
-        try:
-            vertices, faces = np.asarray(self.vertices, dtype=np.float64), np.asarray(self.faces)
-            faces = faces.astype(np.int64, casting="same_kind") if faces.size else np.zeros((0, 3), dtype=np.int64)
-            shapes = (*vertices.shape[1:], *faces.shape[1:])
-        except (TypeError, ValueError) as error:
-            raise ModelError(f"triangles take vertices (n, 3) and faces (m, 3) of whole numbers: {error}") from None
-        if shapes != (3, 3) or (faces.size and not 0 <= faces.min() <= faces.max() < len(vertices)):
+        vertices, faces = array(self.vertices), array(self.faces, None)
+        whole = faces.dtype.kind in "iu" and bool(not faces.size or 0 <= faces.min() <= faces.max() < len(vertices))
+        if (*vertices.shape[1:], *faces.shape[1:]) != (3, 3) or not whole:
             raise ModelError(
-                f"triangles take vertices (n, 3) and faces (m, 3) of their numbers; {vertices.shape} and {faces.shape} "
-                "were given, or there is no such vertex"
+                "triangles take vertices (n, 3), and faces (m, 3) of whole numbers: there is no such vertex"
             )
-        object.__setattr__(self, "vertices", vertices)
-        object.__setattr__(self, "faces", faces)
+        self.__dict__.update(vertices=vertices, faces=np.asarray(faces, np.int64))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Triangles):
@@ -262,8 +261,6 @@ class Triangles(Shape):
 
 FLAT = 1e-12
 """A volume below this, relative to the cube around it, is rounding."""
-
-
 MERGED = (0, 1e-7, 1e-5)
 """Vertices so far apart, relative to the mesh, are one: files write a few digits."""
 
@@ -304,12 +301,9 @@ class HeightField(Shape):
 
     def __post_init__(self) -> None:
         """Make floats of all numbers."""
-        try:
-            heights = np.asarray(self.heights, dtype=np.float64)
-        except (TypeError, ValueError):
-            heights = np.zeros(0)
-        if heights.ndim != 2 or min(heights.shape) < 2:
-            raise ModelError("heights of a height field takes two rows or more of as many numbers, two or more")
-        object.__setattr__(self, "heights", tuple(map(tuple, heights.tolist())))
-        object.__setattr__(self, "size", numbers("size of a height field", self.size, 2, least=0.0))
-        object.__setattr__(self, "base", *numbers("base of a height field", (self.base,), 1))
+        heights = array(self.heights)
+        if heights.ndim != 2 or min(heights.shape) < 2 or not np.isfinite(heights).all():
+            raise ModelError("heights of a height field takes two rows or more of as many finite numbers, two or more")
+        size = numbers("size of a height field", self.size, 2, least=0.0)
+        base = numbers("base of a height field", (self.base,), 1)[0]
+        self.__dict__.update(size=size, heights=tuple(map(tuple, heights.tolist())), base=base)
