@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from os import PathLike
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from kinetree.errors import ArgumentError
@@ -19,8 +18,6 @@ if TYPE_CHECKING:
 
 __all__ = ["load", "load_mechanism"]
 
-NO_PACKAGES: Mapping[str, str | PathLike[str]] = MappingProxyType({})
-
 
 @friendly_call_errors
 def load(
@@ -32,7 +29,8 @@ def load(
     mimic: str = "follow",
     lenient: bool = False,
     srdf: Source | None = None,
-    packages: Mapping[str, str | PathLike[str]] = NO_PACKAGES,
+    packages: Mapping[str, str | PathLike[str]] | None = None,
+    xacro: Mapping[str, object] | None = None,
     strict: bool = False,
 ) -> Robot:
     """Load a robot.
@@ -67,6 +65,10 @@ def load(
     packages : mapping of str to path, optional
         Folders of ROS packages by their names, for meshes at ``package://NAME/…``. Others are found by the package.xml
         around the file, in ROS_PACKAGE_PATH and AMENT_PREFIX_PATH, and in folders of that name above the file.
+    xacro : mapping of str to str, bool, int or float, optional
+        The arguments of a xacro file, such as ``{"ur_type": "ur5e"}``. Files that end in ``.xacro``, and those with
+        elements of xacro, are expanded by ROS's `xacro` (``pip install 'kinetree[xacro]'``), in a process of its own
+        that ends after 30 s. They may include files of their own package and of `packages` only.
     strict : bool
         Whether it is an error, instead of one `FormatWarning` that names it all, that an MJCF file has what there is
         no place for here, such as springs of tendons; armature of tendons is an error unless `lenient`.
@@ -87,9 +89,8 @@ def load(
     >>> kt.load("ur5")
     <Robot 'ur5': 6 joints, nq = 6, nv = 6>
     """
-    options = ReadOptions(
-        floating_base, base_pose, gravity, mimic, lenient, packages=named_folders(packages), strict=strict
-    )
+    folders = named_folders(packages or {})
+    options = ReadOptions(floating_base, base_pose, gravity, mimic, lenient, folders, xacro, strict)
     return _robot(read_robot(source, options), srdf)
 
 
@@ -115,7 +116,8 @@ def load_mechanism(
     mimic: str = "follow",
     lenient: bool = False,
     srdf: Source | None = None,
-    packages: Mapping[str, str | PathLike[str]] = NO_PACKAGES,
+    packages: Mapping[str, str | PathLike[str]] | None = None,
+    xacro: Mapping[str, object] | None = None,
     strict: bool = False,
     actuated: Iterable[str] | None = None,
 ) -> Mechanism:
@@ -144,7 +146,7 @@ def load_mechanism(
         As `load` takes it.
     cut : str or iterable of str
         Joints to cut, with a motor or not, instead of others in their loops.
-    floating_base, base_pose, gravity, mimic, lenient, srdf, packages, strict
+    floating_base, base_pose, gravity, mimic, lenient, srdf, packages, xacro, strict
         As `load` takes them.
     actuated : iterable of str, optional
         The joints that are driven: `Mechanism.actuated`. By default those with a motor, as above, in MJCF an actuator;
@@ -184,9 +186,8 @@ def load_mechanism(
     cut = tuple(given) if isinstance(given, Iterable) else ()
     if not isinstance(given, Iterable) or not all(isinstance(name, str) for name in cut):
         raise ArgumentError(f"cut takes names of joints; {given!r} was given")
-    options = ReadOptions(
-        floating_base, base_pose, gravity, mimic, lenient, packages=named_folders(packages), strict=strict
-    )
+    folders = named_folders(packages or {})
+    options = ReadOptions(floating_base, base_pose, gravity, mimic, lenient, folders, xacro, strict)
     found = read_cut_robot(source, cut, lambda joint: not why_it_cannot_close(joint), options)
     constraints = [Constraint.registry[spec.type](**spec.arguments) for spec in found.constraints]
     return Mechanism(_robot(found, srdf), constraints, found.motors if actuated is None else actuated)

@@ -38,7 +38,7 @@ class Robot(robot.Robot):
     shapes, motors  geometry, visual_geometry, collision_geometry, actuators, actuation
     positions       neutral, random_configuration, random_state, configurations, configuration
     another robot   with_gravity, with_base_pose, with_friction, with_joint_physics, with_limits, with_inertia,
-                    with_inertial_parameters, with_frame, with_configuration, lock, attach
+                    with_inertial_parameters, with_inertia_from_geometry, with_frame, with_configuration, lock, attach
     {functions}
     motion          inverse_kinematics, inverse_kinematics_solver, differential_inverse_kinematics, simulate,
                     simulation, view

@@ -54,7 +54,7 @@ MISTAKES = {
         changed("<inertial/>", "<inertial><pose>1e200 0 0 0 0 0</pose></inertial>"),
         "the inertia about the link's origin overflows",
     ),
-    "inertia of shapes": (changed("<inertial/>", "<inertial auto='true'/>"), "inertias are not computed from shapes"),
+    "inertia of shapes": (changed("<inertial/>", "<inertial auto='true'/>"), "no inertia is made of shapes here"),
     "no gravity": (changed("<inertial/>", "<inertial/><gravity>0</gravity>"), "all links have their weight"),
     "a lost pose": (changed("<inertial/>", "<pose relative_to='x'/>"), "<link name='a'>: no frame 'x'"),
     "an attribute": (changed("<inertial/>", "<pose relativ_to='a'/>"), "no attribute 'relativ_to', did you mean"),
@@ -100,8 +100,11 @@ def test_a_mistake_is_told(mistake: str) -> None:
     assert str(caught.value).startswith("<string>, line ")
 
 
+PASSED_OVER = ["limits", "negative damping", "no gravity", "an attribute", "a misspelt limit", "inertia of shapes"]
+
+
 @pytest.mark.filterwarnings("ignore::kinetree.FormatWarning")
-@pytest.mark.parametrize("mistake", ["limits", "negative damping", "no gravity", "an attribute", "a misspelt limit"])
+@pytest.mark.parametrize("mistake", PASSED_OVER)
 def test_some_faults_may_be_passed_over(mistake: str) -> None:
     text = changed("<axis/>", "<axis><dynamics><damping>-1</damping></dynamics></axis>")
     text = text if mistake == "negative damping" else MISTAKES[mistake][0]

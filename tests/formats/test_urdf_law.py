@@ -17,6 +17,7 @@ import pytest
 import kinetree as kt
 from helpers.compiler import ALGORITHMS, Algorithm, shape_of, uses
 from helpers.trees import random_states
+from kinetree.geometry import Box, Capsule, Geometries, Geometry
 from kinetree.model import Model
 
 LINK = '<link name="{}"><inertial><origin xyz="0.1 {} 0.05"/><mass value="{}"/>'
@@ -41,6 +42,13 @@ HAND += JOINT.format("grip", "revolute", "palm", "finger", 0.1, 0, "0 1 0", LIMI
 POSE = [[0.0, -1.0, 0.0, 0.3], [-1.0, 0.0, 0.0, -0.2], [0.0, 0.0, -1.0, 2.5], [0.0, 0.0, 0.0, 1.0]]
 BODY = kt.Inertia(1.3, [0.05, 0.0, 0.1], np.diag([0.02, 0.03, 0.02]))
 
+SHAPES = Geometries(collision=(Geometry("tool", Box((0.1, 0.2, 0.3))), Geometry("c", Capsule(0.1, 0.5))))
+
+
+def shaped(robot: kt.Robot) -> kt.Robot:
+    return kt.Robot(robot.model, robot.configurations, geometry=SHAPES)
+
+
 Edit = Callable[[kt.Robot], kt.Robot]
 
 EDITS: dict[str, list[Edit]] = {
@@ -60,6 +68,7 @@ EDITS: dict[str, list[Edit]] = {
     ],
     "with_inertia": [lambda r: r.with_inertia("tool", BODY), lambda r: r.with_inertia("ground", BODY)],
     "with_inertial_parameters": [lambda r: r.with_inertial_parameters(1.2 * r.inertial_parameters)],
+    "with_inertia_from_geometry": [lambda r: shaped(r).with_inertia_from_geometry({"tool": 900.0, "c": 2000.0})],
     "with_frame": [lambda r: r.with_frame("tip", on="tool", placement=POSE).with_frame("edge", on="ground")],
     "lock": [lambda r: r.lock({"slide": [0.3, 0.2, 0.5]}), lambda r: r.lock(["turn", "lift"])],
     "attach": [

@@ -223,7 +223,7 @@ def test_spellings_of_numbers(text, value):
         ("nan", "finite number"),
         ("-Infinity", "finite number"),
         ("1e400", "too large"),
-        ("${mass}", "run xacro"),
+        ("${mass}", "the argument xacro={} of kinetree.load"),
         ("", "is empty"),
         ("  ", "is empty"),
     ],

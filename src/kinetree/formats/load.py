@@ -15,7 +15,8 @@ from kinetree.embedded import EMBEDDED, embedded_text
 from kinetree.errors import ArgumentError, FormatError, KinetreeError, shortened
 from kinetree.formats.graph import GraphJoint, KinematicGraph, model_of
 from kinetree.formats.urdf.document import graph_from_element as graph_from_urdf
-from kinetree.formats.xml import MAX_BYTES, Element, check_size, parse_xml
+from kinetree.formats.urdf.document import refuse_xacro
+from kinetree.formats.xml import MAX_BYTES, Element, check_size, parse_xml, xacro_element
 from kinetree.joints import Joint
 from kinetree.lazy import lazy_method
 from kinetree.locks import importing
@@ -54,6 +55,7 @@ def description_path(name: str) -> str:
 
 get_close_matches = lazy_method("difflib", "get_close_matches")
 frame_names = lazy_method("kinetree.formats.spanning", "frame_names")
+expand_xacro = lazy_method("kinetree.formats.xacro", "expand")
 packages_of = lazy_method("kinetree.formats.packages", "Packages")
 
 ENDINGS = (".urdf", ".xml", ".xacro", ".sdf")
@@ -216,6 +218,10 @@ def _read(
         return read_object(source, None, options, constraints), None
     text, name, floats = find_source(source)
     root = parse_xml(text, name, lenient=options.lenient)
+    if name.endswith(".xacro") or options.xacro is not None or xacro_element(root):
+        text = expand_xacro(text, name, folder_of(name), options.xacro or {}, options.packages)
+        root = parse_xml(text, f"{name} (expanded)", lenient=options.lenient)
+        refuse_xacro(root)
     tag = root.tag.rpartition("}")[2]
     if tag in ROBOT_READERS:
         return ROBOT_READERS[tag](text, root, options, constraints), None

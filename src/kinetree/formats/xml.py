@@ -111,7 +111,7 @@ def parse_xml(text: str | bytes, source: str = "<string>", *, lenient: bool = Fa
     builder.expat = parser.parser
     parser.parser.DefaultHandlerExpand = None  # without a document type there is nothing left to handle
     try:
-        parser.feed(_without_declaration(text) if isinstance(text, str) else text)
+        parser.feed(without_declaration(text) if isinstance(text, str) else text)
         parser.close()
     except FormatError:
         raise
@@ -154,7 +154,7 @@ def _check_before_parsing(text: str | bytes, source: str) -> None:
         )
 
 
-def _without_declaration(text: str) -> str:
+def without_declaration(text: str) -> str:
     """Return text without its ``<?xml …?>``, every line where it was.
 
     A string is decoded already, and white space before the declaration, usual in triple quotes, is not XML.
@@ -173,7 +173,8 @@ def _explain(error: ParseError, builder: _Builder) -> str:
     if reason == "mismatched tag" and stack:
         return f"mismatched tag: {stack[-1].label}, opened on line {stack[-1].line}, is still open"
     if reason == "unbound prefix":
-        return "a prefix such as 'xacro:' is used but not declared: is this a xacro file? Run xacro first"
+        xmlns = "xmlns:xacro='http://www.ros.org/wiki/xacro'"
+        return f"a prefix such as 'xacro:' is used but not declared; that of xacro by <robot {xmlns}>"
     if reason == "syntax error":
         return "not XML: expected a document that starts with a tag such as <robot>"
     return f"not well-formed XML ({reason.removeprefix('not well-formed ').strip('()')})"
@@ -209,6 +210,12 @@ class _Builder:
 
     def end(self, tag: str) -> None:
         self.stack.pop().text = "".join(self.texts.pop()).strip()
+
+
+def xacro_element(root: Element) -> Element | None:
+    """Return the first element that is xacro's, None where there is none."""
+    is_xacro = (e for e in root.walk() if e.tag.startswith("{") and "xacro" in e.tag.partition("}")[0])
+    return next(is_xacro, None)
 
 
 Triple: TypeAlias = tuple[float, float, float]
@@ -289,7 +296,7 @@ def _decimal(element: Element, attribute: str, word: str) -> float:
 def _not_a_number(element: Element, attribute: str, word: str) -> FormatError:
     hint = "write digits with a point, such as 1.5 or 2e-3"
     if "${" in word or "$(" in word:
-        hint = "this is a xacro file; run xacro on it first"
+        hint = "this is xacro's: the argument xacro={} of kinetree.load expands it"
     elif re.fullmatch(r"[+-]?(nan|inf(inity)?)", word, re.IGNORECASE):
         hint = "a finite number is needed"
     elif "," in word:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from kinetree.geometry.shapes import Shape
-from kinetree.spatial import Transform
+from kinetree.spatial import Inertia, Transform
 
 IDENTITY = Transform.identity()
 
@@ -40,6 +40,10 @@ class Geometry:
     friction: tuple[float, ...] = ()
     contype: int = 1
     conaffinity: int = 1
+
+    def inertia(self, density: float) -> Inertia:
+        """Return the inertia of the shape in its link's frame; see `Shape.inertia`."""
+        return self.placement.T @ self.shape.inertia(density)
 
 
 class Geometries(NamedTuple):

@@ -11,13 +11,13 @@ from kinetree.signatures import friendly_call_errors
 if TYPE_CHECKING:
     from kinetree.functions import of_user
     from kinetree.robot import configurations as named
-    from kinetree.robot import edit, joint_edit, joints, table, urdf
+    from kinetree.robot import edit, joint_edit, joints, solid, table, urdf
 else:
-    named, edit, joint_edit, joints, table, urdf, of_user = (
+    named, edit, joint_edit, joints, solid, table, urdf, of_user = (
         lazy_methods(f"kinetree.{module}", friendly_call_errors)
         for module in (
             *("robot.configurations", "robot.edit", "robot.joint_edit", "robot.joints"),
-            *("robot.table", "robot.urdf", "functions.of_user"),
+            *("robot.solid", "robot.table", "robot.urdf", "functions.of_user"),
         )
     )
 
@@ -39,6 +39,7 @@ class Robot(BaseRobot):
     with_limits = joint_edit.with_limits
     with_inertia = edit.with_inertia
     with_inertial_parameters = edit.with_inertial_parameters
+    with_inertia_from_geometry = solid.with_inertia_from_geometry
     with_frame = edit.with_frame
     lock = edit.lock
     attach = edit.attach

@@ -174,11 +174,13 @@ class _Reader:
         if inertial is None:
             self.without_inertial.append(name)
 
-    def _inertial(self, element: Element | None) -> Inertial:
+    def _inertial(self, element: Element | None) -> Inertial | None:
         if element is None:
             return Inertial(1.0, Pose(), (1.0, 0.0, 0.0, 1.0, 0.0, 1.0))
         if element.attributes.get("auto", "false").lower() not in ("false", "0"):
-            raise element.error("auto='true': inertias are not computed from shapes; write mass and inertia")
+            advice = "robot.with_inertia_from_geometry(density) does that afterwards"
+            element.fault(f"auto='true': no inertia is made of shapes here; {advice}", "the link has none")
+            return None
         if element.all("fluid_added_mass"):
             element.fault("<fluid_added_mass> is not read", "there is none")
         at = pose(element)

@@ -26,6 +26,7 @@ from kinetree.formats.xml import (
     rpy_rotation,
     triple,
     vector,
+    xacro_element,
 )
 from kinetree.joints import Continuous, Fixed, FreeFlyer, Joint, Planar, Prismatic, Revolute
 from kinetree.lazy import lazy_method
@@ -130,7 +131,6 @@ WITHOUT_JOINTS: Final = {"link", "material", "ros2_control", "transmission", "jo
 
 def graph_from_element(robot: Element) -> KinematicGraph:
     """Return the graph of a URDF document from its root element, with the joints that its extensions add."""
-    refuse_xacro(robot)
     leave_namespace(robot)
     if robot.tag != "robot":
         raise robot.error("a URDF file has the root element <robot>")
@@ -175,13 +175,12 @@ def _check_names(kind: str, items: Sequence[GraphLink | GraphJoint]) -> None:
 
 
 def refuse_xacro(robot: Element) -> None:
-    """Raise where an element is xacro's, not URDF's."""
-    for element in robot.walk():
-        if element.tag.startswith("{") and "xacro" in element.tag.partition("}")[0]:
-            name = "xacro:" + element.tag.partition("}")[2]
-            raise element.error(
-                f"<{shortened(name)}> is xacro, not URDF: run it first, with `xacro robot.urdf.xacro > robot.urdf`"
-            )
+    """Raise where an element is xacro's."""
+    if (element := xacro_element(robot)) is not None:
+        name = "xacro:" + element.tag.partition("}")[2]
+        raise element.error(
+            f"<{shortened(name)}> is xacro, which only robots' files may have, with the prefix xacro: run `xacro` first"
+        )
 
 
 def leave_namespace(robot: Element) -> None:
