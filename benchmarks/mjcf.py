@@ -15,17 +15,8 @@ import kinetree as kt
 from benchmarks.machine import Section
 
 SITE = Path(sysconfig.get_paths()["purelib"])
-PACKAGES = [
-    "gymnasium",
-    "gymnasium_robotics",
-    "mujoco",
-    "mujoco_warp",
-    "mujoco_playground",
-    "mjlab",
-    "newton",
-    "dm_control",
-    "robosuite",
-]
+PACKAGES = ("gymnasium", "gymnasium_robotics", "mujoco", "mujoco_warp", "mujoco_playground", "mjlab", "newton")
+PACKAGES += ("dm_control", "robosuite")
 
 
 def _moves(path: Path) -> bool:

@@ -38,3 +38,10 @@ def frax_urdf(name: str) -> Path | None:
 def erd_sdf(name: str) -> Path:
     """Return the SDF file of example-robot-data with this file name."""
     return next(path for path in _files("example-robot-data", ".sdf") if path.name == name)
+
+
+def mjcf_files(package: str) -> list[Path]:
+    """Return the MJCF files of an installed package that are models by themselves."""
+    return [
+        path for path in _files(package, ".xml") if "<worldbody" in path.read_text(encoding="utf-8", errors="replace")
+    ]

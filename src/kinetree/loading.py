@@ -28,10 +28,10 @@ def load(
     gravity: Iterable[float] | None = None,
     mimic: str = "follow",
     lenient: bool = False,
+    strict: bool = False,
     srdf: Source | None = None,
     packages: Mapping[str, str | PathLike[str]] | None = None,
     xacro: Mapping[str, object] | None = None,
-    strict: bool = False,
 ) -> Robot:
     """Load a robot.
 
@@ -50,7 +50,7 @@ def load(
         Pose of the root link in the world, for a fixed base. By default it stands at the world's origin, or where an
         SDF file has it.
     gravity : 3 numbers, optional
-        Acceleration of gravity in the world's axes (m/s²), by default (0, 0, -9.81).
+        Acceleration of gravity in the world's axes (m/s²), by default (0, 0, -9.81), or what an MJCF file says.
     mimic : {"follow", "independent"}
         Whether joints that mimic others follow them, without a coordinate of their own, or each moves by itself.
     lenient : bool
@@ -59,6 +59,9 @@ def load(
         elements that may stand only once the first is read, unknown attributes and misspelt elements are not read,
         negative damping or friction is zero, an ``<inertial>`` without ``<mass>`` is none, and one without
         ``<inertia>`` is a point mass; loops that extensions of URDF close stay open.
+    strict : bool
+        Whether it is an error, instead of one `FormatWarning` that names it all, that an MJCF file has what there is
+        no place for here, such as springs of tendons; armature of tendons is an error unless `lenient`.
     srdf : str, bytes or path, optional
         An SRDF file, or its text: its group states become named configurations (`Robot.configurations`). Joints that a
         state does not name are at their zero; those that the robot has not are left out, with a `FormatWarning`.
@@ -69,9 +72,6 @@ def load(
         The arguments of a xacro file, such as ``{"ur_type": "ur5e"}``. Files that end in ``.xacro``, and those with
         elements of xacro, are expanded by ROS's `xacro` (``pip install 'kinetree[xacro]'``), in a process of its own
         that ends after 30 s. They may include files of their own package and of `packages` only.
-    strict : bool
-        Whether it is an error, instead of one `FormatWarning` that names it all, that an MJCF file has what there is
-        no place for here, such as springs of tendons; armature of tendons is an error unless `lenient`.
 
     Raises
     ------
@@ -90,7 +90,7 @@ def load(
     <Robot 'ur5': 6 joints, nq = 6, nv = 6>
     """
     folders = named_folders(packages or {})
-    options = ReadOptions(floating_base, base_pose, gravity, mimic, lenient, folders, xacro, strict)
+    options = ReadOptions(floating_base, base_pose, gravity, mimic, lenient, strict, folders, xacro)
     return _robot(read_robot(source, options), srdf)
 
 
@@ -115,10 +115,10 @@ def load_mechanism(
     gravity: Iterable[float] | None = None,
     mimic: str = "follow",
     lenient: bool = False,
+    strict: bool = False,
     srdf: Source | None = None,
     packages: Mapping[str, str | PathLike[str]] | None = None,
     xacro: Mapping[str, object] | None = None,
-    strict: bool = False,
     actuated: Iterable[str] | None = None,
 ) -> Mechanism:
     """Load a robot with closed loops: a URDF or SDF file in which a link has two parents, or MJCF with equalities.
@@ -146,7 +146,7 @@ def load_mechanism(
         As `load` takes it.
     cut : str or iterable of str
         Joints to cut, with a motor or not, instead of others in their loops.
-    floating_base, base_pose, gravity, mimic, lenient, srdf, packages, xacro, strict
+    floating_base, base_pose, gravity, mimic, lenient, strict, srdf, packages, xacro
         As `load` takes them.
     actuated : iterable of str, optional
         The joints that are driven: `Mechanism.actuated`. By default those with a motor, as above, in MJCF an actuator;
@@ -187,7 +187,7 @@ def load_mechanism(
     if not isinstance(given, Iterable) or not all(isinstance(name, str) for name in cut):
         raise ArgumentError(f"cut takes names of joints; {given!r} was given")
     folders = named_folders(packages or {})
-    options = ReadOptions(floating_base, base_pose, gravity, mimic, lenient, folders, xacro, strict)
+    options = ReadOptions(floating_base, base_pose, gravity, mimic, lenient, strict, folders, xacro)
     found = read_cut_robot(source, cut, lambda joint: not why_it_cannot_close(joint), options)
     constraints = [Constraint.registry[spec.type](**spec.arguments) for spec in found.constraints]
     return Mechanism(_robot(found, srdf), constraints, found.motors if actuated is None else actuated)

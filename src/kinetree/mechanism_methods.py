@@ -16,15 +16,16 @@ if TYPE_CHECKING:
     from kinetree import inverse_kinematics as ik
     from kinetree.functions import of_user
     from kinetree.identification.estimation import identify  # of the package it may be taken for the module
+    from kinetree.robot import export
     from kinetree.robot import mechanism_positions as positions
     from kinetree.robot import mechanism_text as text
     from kinetree.robot import mobility as analysis
     from kinetree.viewer import view as viewer
 else:
-    identification, simulation, ik, of_user, positions, text, analysis, viewer = (
+    identification, simulation, ik, of_user, export, positions, text, analysis, viewer = (
         lazy_methods(f"kinetree.{module}", friendly_call_errors)
         for module in (
-            *("identification", "simulation", "inverse_kinematics", "functions.of_user"),
+            *("identification", "simulation", "inverse_kinematics", "functions.of_user", "robot.export"),
             *("robot.mechanism_positions", "robot.mechanism_text", "robot.mobility", "viewer.view"),
         )
     )
@@ -43,7 +44,7 @@ class Mechanism(mechanism.Mechanism):
     motion          inverse_kinematics, inverse_kinematics_solver, differential_inverse_kinematics, simulate,
                     simulation, view
     identification  identify
-    code            compile, warmup
+    code, files     compile, warmup, to_urdf, to_sdf, to_mjcf
     ==============  ===================================================================================================
 
     A function (``mech.forward_dynamics``, …) is compiled for this mechanism at its first call, and cached on disk, as
@@ -121,4 +122,7 @@ class Mechanism(mechanism.Mechanism):
     view = viewer.view
     identify = identify
     compile = of_user.compile
+    to_urdf = export.to_urdf
+    to_sdf = export.to_sdf
+    to_mjcf = export.to_mjcf
     __str__ = text.as_text

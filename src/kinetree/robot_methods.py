@@ -43,7 +43,7 @@ class Robot(robot.Robot):
     motion          inverse_kinematics, inverse_kinematics_solver, differential_inverse_kinematics, simulate,
                     simulation, view
     identification  excite, base_parameters, identify, identify_payload
-    code, files     compile, warmup, to_urdf
+    code, files     compile, warmup, to_urdf, to_sdf, to_mjcf
     ==============  ===================================================================================================
 
     A function (``robot.inverse_dynamics``, …) is compiled for this robot at its first call, and cached on disk for

@@ -70,7 +70,7 @@ def test_json_has_all_figures(identify):
 
 def test_what_it_holds(identify, real):
     np.savez("held.npz", **recorded(real.attach(kt.Inertia.from_com(1.5, [0, 0, 0.2], np.zeros((3, 3))), "c"), 2))
-    Path("real.urdf").write_text(real.to_urdf("arm.urdf"))
+    Path("real.urdf").write_text(real.to_urdf(original="arm.urdf"))
     code, out, err = identify("real.urdf", "--friction", "held.npz", "--payload", "c", "-o", "holding.urdf")
     assert (code, err) == (0, "")
     assert re.search(r"arm holds 1\.(49|50|51)\d* kg at c", out)

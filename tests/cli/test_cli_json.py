@@ -43,6 +43,7 @@ KEYS = {
         "": "robot frame inertia estimates std joints warnings",
         "joints": "name rms_without rms_with",
     },
+    "convert ur5 ur5.sdf": {"": "robot format output warnings"},
     "export ur5 gravity_forces": {"": "robot function prototype static_bytes source header warnings"},
     "cache": {"": "directory entries size largest oldest problem"},
     "cache clear": {"": "directory removed bytes"},

@@ -698,7 +698,21 @@ def test_mujoco_missing_or_old(monkeypatch, version, said):
         kt.load(ARM)
 
 
-ODD = ("0", "-1", "1e308", "1e-320", "inf", "2147483647", "", "a", "0 0 0", "0 0 0 0", "1 2 3 4 5 6 7 8", "true", "/dev/zero")
+ODD = (
+    "0",
+    "-1",
+    "1e308",
+    "1e-320",
+    "inf",
+    "2147483647",
+    "",
+    "a",
+    "0 0 0",
+    "0 0 0 0",
+    "1 2 3 4 5 6 7 8",
+    "true",
+    "/dev/zero",
+)
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")

@@ -156,7 +156,7 @@ def through_urdf(robot: kt.Robot, original: str | None, floats: bool) -> kt.Robo
     """Return the robot that its URDF describes, with what a warning has said that it lacks; there may be one."""
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
-        text = robot.to_urdf(original)
+        text = robot.to_urdf(original=original)
     assert len(said) <= 1
     message = str(said[0].message) if said else ""
     assert ("floating_base=True" in message) == floats
@@ -185,7 +185,7 @@ def test_what_is_patched_is_the_robot(case: str, floats: bool) -> None:
     robot = edited(case, floats)
     if case in OTHER_BODIES:
         with pytest.raises(kt.ModelError, match=r"another robot's file: .*differ"):
-            robot.to_urdf(ARM)
+            robot.to_urdf(original=ARM)
         return
     assert_same_robot(robot, through_urdf(robot, ARM, floats))
 

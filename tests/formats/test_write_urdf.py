@@ -79,13 +79,13 @@ ARM = """<?xml version="1.0"?>
 def test_a_patched_original_keeps_everything_else(tmp_path: Path) -> None:
     text = ARM.replace("UNIT", '<inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/>')
     robot = kt.load(text)
-    assert robot.to_urdf(text) == text
+    assert robot.to_urdf(original=text) == text
     J = np.diag([0.1, 0.2, 0.2])
     other = robot.with_inertial_parameters([*kt.Inertia(2.0, [0.1, 0, 0], J), *kt.Inertia(1.0, [0, 0, 0.2], J)])
     other = other.with_joint_physics(damping=[0.3, 0.0], friction=[0.0, 0.7])
     path = tmp_path / "arm.urdf"
     path.write_text(text)
-    patched = other.to_urdf(path)
+    patched = other.to_urdf(original=path)
     assert_same(other.model, kt.load(patched).model)
     for kept in (
         "<!-- our arm -->",
@@ -96,7 +96,7 @@ def test_a_patched_original_keeps_everything_else(tmp_path: Path) -> None:
     ):
         assert kept in patched
     assert patched.count("<inertial>") == 3, "base, upper and lower; the tool's is upper's now"
-    only_friction = robot.with_joint_physics(friction=[0.5, 0.0]).to_urdf(text)
+    only_friction = robot.with_joint_physics(friction=[0.5, 0.0]).to_urdf(original=text)
     assert only_friction == text.replace('<dynamics damping="0.1"/>', '<dynamics damping="0.1" friction="0.5"/>')
 
 
@@ -105,7 +105,7 @@ def test_what_is_put_into_an_original_is_indented_as_it_is() -> None:
     joint = '<joint name="elbow" type="continuous">'
     for indent in ("  ", "      ", "\t"):
         wide = text.replace(f"  {joint}", f"{indent}{joint}")
-        patched = kt.load(wide).with_joint_physics(friction=[0.0, 0.5]).to_urdf(wide)
+        patched = kt.load(wide).with_joint_physics(friction=[0.0, 0.5]).to_urdf(original=wide)
         assert f'{joint}\n{indent}  <dynamics damping="0" friction="0.5"/><parent' in patched
 
 
@@ -115,19 +115,21 @@ def test_a_document_that_is_read_leniently_is_patched() -> None:
         robot = kt.load(text, lenient=True)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert '<dynamics damping="0.3" friction="0"/>' in robot.with_joint_physics(damping=[0.3, 0.0]).to_urdf(text)
+        assert '<dynamics damping="0.3" friction="0"/>' in robot.with_joint_physics(damping=[0.3, 0.0]).to_urdf(
+            original=text
+        )
 
 
 def test_an_original_of_another_robot() -> None:
     with pytest.raises(kt.ModelError, match=r"another robot's file: .*elbow_joint"):
-        kt.load("panda").to_urdf("ur5")
+        kt.load("panda").to_urdf(original="ur5")
     longer = embedded_text("ur5").replace("0.39225", "0.5")
     with pytest.raises(kt.ModelError, match="original is another robot's file: the placement of wrist_1_joint"):
-        kt.load("ur5").to_urdf(longer)
+        kt.load("ur5").to_urdf(original=longer)
     with pytest.raises(kt.FormatError, match="is not a URDF file"):
-        kt.load(ROCK).to_urdf(ROCK)
+        kt.load(ROCK).to_urdf(original=ROCK)
     with pytest.raises(kt.FormatError, match="UTF-8"):
-        kt.load("ur5").to_urdf(embedded_text("ur5").encode("utf-16"))
+        kt.load("ur5").to_urdf(original=embedded_text("ur5").encode("utf-16"))
 
 
 def links_off_their_joints() -> kt.Robot:
@@ -169,7 +171,7 @@ def test_what_no_body_can_weigh_is_an_error(mass: float, original: str | None) -
     ten = robot.inertial_parameters.copy()
     ten[10] = mass
     with pytest.raises(kt.ModelError, match=r"mass.*cannot be negative|inertia of shoulder_lift_joint differ"):
-        robot.with_inertial_parameters(ten).to_urdf(original)
+        robot.with_inertial_parameters(ten).to_urdf(original=original)
 
 
 ROCK = "<sdf version='1.9'><model name='rock'><static>true</static><link name='stone'/></model></sdf>"
@@ -194,7 +196,7 @@ def test_infinite_limits_are_read_by_others_and_are_infinite_again() -> None:
     for k, (kind, *limits) in enumerate(given):
         joints.append((f"j{k} b{k} b{k + 1}", kind((0, 0, 1)), {"limits": JointLimits(*limits)}))
     robot = kt.Robot(toy(*joints))
-    for text in (robot.to_urdf(), robot.to_urdf(robot.with_limits(velocity=1.0, effort=1.0).to_urdf())):
+    for text in (robot.to_urdf(), robot.to_urdf(original=robot.with_limits(velocity=1.0, effort=1.0).to_urdf())):
         again = kt.load(text)
         assert [body.limits for body in again.model.bodies] == [body.limits for body in robot.model.bodies]
         theirs = pinocchio.buildModelFromXML(text)
@@ -210,7 +212,7 @@ def test_a_base_that_is_moved_again_and_again_has_one_world(patched: bool) -> No
     for k in range(3):
         pose = Rotation.from_rotvec([0.3, k, -0.2 * k]).as_matrix()
         moved = robot.with_base_pose(np.block([[pose, np.array([[0.1], [k], [1.0]])], [np.zeros((1, 3)), 1.0]]))
-        text = moved.to_urdf(text) if patched and text else moved.to_urdf()
+        text = moved.to_urdf(original=text) if patched and text else moved.to_urdf()
         robot = kt.load(text)
         assert [name for name in robot.frame_names if "world" in name] == ["world"]
         np.testing.assert_allclose(robot.gravity_forces(q), moved.gravity_forces(q), atol=1e-12)
@@ -226,7 +228,7 @@ def test_limits_are_patched_in_their_element() -> None:
             upper={"elbow": 2.0, "shoulder": np.inf},
             effort={"shoulder": 3.0},
         )
-    patched = robot.to_urdf(text)
+    patched = robot.to_urdf(original=text)
     assert f'<joint name="elbow" type="revolute">\n    <limit lower="-2" upper="2" {MOST}/>' in patched
     assert '<joint name="shoulder" type="continuous">' in patched
     assert '<limit effort="3" velocity="1" jerk="9"/>' in patched
@@ -247,10 +249,10 @@ def test_names_of_an_original_are_no_trouble() -> None:
     robot = kt.load(NAMED)
     moved = robot.with_base_pose([[1, 0, 0, 3], [0, 1, 0, 2], [0, 0, 1, 1], [0, 0, 0, 1]]).with_frame("t", on="a")
     held = '<joint name="world_fixed" type="fixed"><origin xyz="3 2 1" rpy="0 0 0"/><parent link="world"/>'
-    assert held in re.sub(r"\s*(<[^j])", r"\1", moved.to_urdf(NAMED))
-    assert '<joint name="t_fixed_" type="fixed">' in moved.to_urdf(NAMED)
+    assert held in re.sub(r"\s*(<[^j])", r"\1", moved.to_urdf(original=NAMED))
+    assert '<joint name="t_fixed_" type="fixed">' in moved.to_urdf(original=NAMED)
     without = robot.with_limits(lower=-np.inf, upper=np.inf)
-    assert """name="x type='p'" type="continuous">""" in without.to_urdf(NAMED)
+    assert """name="x type='p'" type="continuous">""" in without.to_urdf(original=NAMED)
 
 
 def test_what_a_text_declares_of_its_encoding_does_not_count() -> None:
@@ -258,12 +260,12 @@ def test_what_a_text_declares_of_its_encoding_does_not_count() -> None:
     for encoding in ("iso-8859-1", "utf-16", "ascii"):
         declared = text.format(encoding)
         heavy = kt.load(declared).with_inertial_parameters(2 * kt.load(declared).inertial_parameters)
-        assert '<mass value="2"/>' in heavy.to_urdf(declared)
+        assert '<mass value="2"/>' in heavy.to_urdf(original=declared)
 
 
 def test_lines_of_a_patched_file_end_as_its_own_do() -> None:
     crlf = NAMED.replace("\n", "\r\n")
-    text = kt.load(crlf).with_frame("tip", on="a").with_joint_physics(damping=0.2).to_urdf(crlf)
+    text = kt.load(crlf).with_frame("tip", on="a").with_joint_physics(damping=0.2).to_urdf(original=crlf)
     assert text.count("\n") == text.count("\r\n") > crlf.count("\n")
 
 
@@ -273,5 +275,5 @@ def test_a_new_joint_has_not_the_name_of_one_that_follows() -> None:
     )
     text = re.sub('<joint name="t_fixed".*</joint>', following + "</joint>", NAMED)
     robot = kt.load(text).with_frame("tip", on="a")
-    for written in (robot.to_urdf(), robot.to_urdf(text)):
+    for written in (robot.to_urdf(), robot.to_urdf(original=text)):
         assert '<joint name="tip_fixed_" type="fixed">' in written

@@ -1,5 +1,6 @@
 """Recorded motions from files, and what is said of those that cannot be read."""
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -275,3 +276,32 @@ def test_a_filtered_stream_tells_its_recording_and_is_filtered_once(robot, tmp_p
     whole = log.filtered(way, check=False).whole()
     assert np.array_equal(next(iter(whole)).tau, whole.tau)
     assert np.array_equal(whole.filtered().tau, whole.tau)
+
+
+def test_a_file_reaches_its_estimate_in_few_functions(robot, tmp_path):
+    """As few as a reader follows: those that take or return arrays of all samples, plausibility checks apart."""
+    t, seen = np.arange(800) * 0.01, set()
+    q = np.sin(np.outer(t, [3.0, 4.0])) + np.sin(np.outer(t, [1.0, 7.0]))
+    np.savez(tmp_path / "log.npz", t=t, q=q, tau=-49.0 * q)
+
+    def long(x):
+        if isinstance(x, tuple | list | dict):
+            return any(map(long, x.values() if isinstance(x, dict) else x))
+        return isinstance(x, np.ndarray) and max(x.shape, default=0) >= 400
+
+    def profile(frame, event, result):
+        code, path = frame.f_code, Path(frame.f_code.co_filename)
+        if path.parent.name != "checks" and path.stem != "findings" and {"logs", "identification"} & {*path.parts[-3:]}:
+            if event == "return" and long(result):
+                seen.add(code)
+            names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+            if event == "call" and any(long(frame.f_locals.get(name)) for name in names):
+                seen.add(code)
+
+    before = sys.getprofile()
+    sys.setprofile(profile)
+    try:
+        robot.identify(read_log(tmp_path / "log.npz", robot), [], filter=kt.Filter(decimate=1), check=False)
+    finally:
+        sys.setprofile(before)
+    assert 20 <= len({code.co_qualname for code in seen if not code.co_name.startswith("<")}) <= 25

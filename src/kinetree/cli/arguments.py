@@ -277,6 +277,22 @@ def export(command: argparse.ArgumentParser) -> None:
     add_dynamics(command, friction="count the damping and friction that the file gives")
 
 
+def convert(command: argparse.ArgumentParser) -> None:
+    """Write a robot's file in another format, that of the ending of OUT: .urdf, .sdf, or .xml (or .mjcf) for MJCF.
+
+    What the format has no place for is named. What would change how the robot moves is an error, and with --lenient
+    left out or written otherwise, with a warning: inertias that MuJoCo refuses, closed loops in URDF, and their like.
+
+    for example:
+      kinetree convert arm.urdf arm.xml
+      kinetree convert four_bar.sdf four_bar.xml --lenient
+      kinetree convert go2 go2.sdf
+    """
+    add_robot(command)
+    command.add_argument("output", metavar="OUT", help="the file to write: OUT.urdf, OUT.sdf or OUT.xml")
+    add_json(command)
+
+
 def cache(command: argparse.ArgumentParser) -> None:
     """Show where compiled functions are kept, and how many. KINETREE_CACHE_DIR names another directory."""
     command.add_argument("action", metavar="clear", nargs="?", choices=("clear",), help="remove them")
@@ -290,6 +306,7 @@ COMMANDS = {
     "simulate": (simulate, "how a robot moves: falling, held, or under torques"),
     "excite": (excite, "a motion to record for identification, within the limits"),
     "identify": (identify, "from recorded motions to a robot file with the estimated parameters"),
+    "convert": (convert, "a robot's file in another format: URDF, SDF, MJCF"),
     "export": (export, "a function of a robot as C"),
     "cache": (cache, "where compiled functions are kept, how many; clear removes them"),
 }

@@ -27,6 +27,7 @@ examples:
   kinetree simulate panda --duration 2 --plot fall.png --animate fall.gif
   kinetree excite panda -o motion.csv --plot motion.png
   kinetree identify arm.urdf a.csv b.csv --validate c.csv -o identified.urdf --report report.html
+  kinetree convert arm.urdf arm.xml                a URDF as MJCF, which MuJoCo reads
   kinetree export panda inverse_dynamics -o panda_id.c
   kinetree cache                                   where compiled functions are kept, and how many
 """

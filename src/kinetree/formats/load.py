@@ -54,8 +54,8 @@ def description_path(name: str) -> str:
 
 
 get_close_matches = lazy_method("difflib", "get_close_matches")
-frame_names = lazy_method("kinetree.formats.spanning", "frame_names")
 expand_xacro = lazy_method("kinetree.formats.xacro", "expand")
+frame_names = lazy_method("kinetree.formats.spanning", "frame_names")
 packages_of = lazy_method("kinetree.formats.packages", "Packages")
 
 ENDINGS = (".urdf", ".xml", ".xacro", ".sdf")
@@ -92,9 +92,9 @@ class ReadOptions(NamedTuple):
     gravity: Iterable[float] | None = None
     mimic: str = "follow"
     lenient: bool = False
+    strict: bool = False
     packages: Mapping[str, str] = MappingProxyType({})
     xacro: Mapping[str, object] | None = None
-    strict: bool = False
 
 
 AS_IT_IS = ReadOptions()

@@ -11,13 +11,13 @@ from kinetree.signatures import friendly_call_errors
 if TYPE_CHECKING:
     from kinetree.functions import of_user
     from kinetree.robot import configurations as named
-    from kinetree.robot import edit, joint_edit, joints, solid, table, urdf
+    from kinetree.robot import edit, export, joint_edit, joints, solid, table
 else:
-    named, edit, joint_edit, joints, solid, table, urdf, of_user = (
+    named, edit, export, joint_edit, joints, solid, table, of_user = (
         lazy_methods(f"kinetree.{module}", friendly_call_errors)
         for module in (
-            *("robot.configurations", "robot.edit", "robot.joint_edit", "robot.joints"),
-            *("robot.solid", "robot.table", "robot.urdf", "functions.of_user"),
+            *("robot.configurations", "robot.edit", "robot.export", "robot.joint_edit", "robot.joints"),
+            *("robot.solid", "robot.table", "functions.of_user"),
         )
     )
 
@@ -44,7 +44,9 @@ class Robot(BaseRobot):
     lock = edit.lock
     attach = edit.attach
     compile = of_user.compile
-    to_urdf = urdf.to_urdf
+    to_urdf = export.to_urdf
+    to_sdf = export.to_sdf
+    to_mjcf = export.to_mjcf
     __str__ = table.as_text
 
     def _unknown(self, name: str) -> str:

@@ -164,7 +164,7 @@ def write(arguments: argparse.Namespace, robot: kt.Robot) -> list[str]:
     found = []
     with catch_warnings(record=True, action="always") as said:
         try:
-            text = robot.to_urdf(arguments.robot)
+            text = robot.to_urdf(original=arguments.robot)
         except (FormatError, ModelError) as error:
             text = robot.to_urdf()
             found.append(f"{arguments.output} is a new document, without shapes: {error}")

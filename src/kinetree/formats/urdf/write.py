@@ -4,21 +4,32 @@ from __future__ import annotations
 
 import math
 import re
-import warnings
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
-from kinetree.errors import FormatError, ModelError, listed
-from kinetree.formats.load import load_model
+from kinetree.errors import ModelError
+from kinetree.formats.save import (
+    Export,
+    Losses,
+    in_order,
+    leave_out_equipment,
+    mesh_uri,
+    new_name,
+    number,
+    numbers,
+    own_physics,
+    read_again,
+    roll_pitch_yaw,
+)
 from kinetree.formats.urdf.document import finite
+from kinetree.geometry import Box, Capsule, Cylinder, Geometries, Mesh, Shape, Sphere
 from kinetree.joints import Continuous, FreeFlyer, Joint, Planar, Prismatic, Revolute
 from kinetree.model import WORLD, Body, Model
 from kinetree.model.checks import about_com
-from kinetree.model.differences import differences
 from kinetree.spatial import Inertia, Transform
-from kinetree.validation import Array
 
 TYPES: dict[type[Joint], str] = {
     Revolute: "revolute",
@@ -33,12 +44,13 @@ LIMITED = ("revolute", "prismatic")
 """Types of joints whose limits URDF requires."""
 
 
-def write_urdf(model: Model) -> str:
-    """Return a URDF document of the model; `Robot.to_urdf` says what is in it, and it may raise `ModelError`.
+def write_urdf(robot: Export, losses: Losses) -> str:
+    """Return a URDF document; `Robot.to_urdf` says what is in it, and it may raise `ModelError`.
 
     A frame other than a body's is a link without mass, fixed to the body, and the world is one where a fixed base does
     not stand at its origin, but for a root link called ``world``, which is the world.
     """
+    model, shapes = robot.model, _shapes(robot.geometry, losses)
     links = body_links(model)
     inertias = dict(zip(links, (body.inertia for body in model.bodies), strict=True))
     if not model.has_floating_base:
@@ -46,13 +58,54 @@ def write_urdf(model: Model) -> str:
     lines = ['<?xml version="1.0"?>', f"<robot name={quoteattr(model.name)}>"]
     for name in dict.fromkeys((*model.frame_names, *links)):
         inertia = inertias.get(name, Inertia.zero())
-        lines += _element("link", name, [] if inertia == Inertia.zero() else inertial_lines(inertia))
-    for body in _in_order(model):
+        inertial = [] if inertia == Inertia.zero() else inertial_lines(inertia)
+        lines += _element("link", name, [*inertial, *shapes.get(name, ())])
+    for body in in_order(model):
         if body is not _floating(model):
             lines += _element("joint", body.joint_name, _joint(model, links, body), type=joint_type(body))
     placed = [name for name in model.frame_names if name not in inertias]
     joints = [body.joint_name for body in model.bodies]
-    return "\n".join([*lines, *fixed_lines(model, placed, joints), "</robot>", ""])
+    text = "\n".join([*lines, *fixed_lines(model, placed, joints), "</robot>", ""])
+    note_losses(robot, text, losses, "URDF has no place for this robot")
+    return text
+
+
+def note_losses(robot: Export, text: str, losses: Losses, of: str) -> None:
+    """Note what a document does not say of a robot; `of` begins the message where it is that of another one."""
+    model = robot.model
+    apart = [model.root] * is_world(model)
+    read_again(model, text, losses, of, floating_base=model.has_floating_base, apart=apart)
+    losses.leave_out("that the base floats (load the file with floating_base=True)", [""] * model.has_floating_base)
+    leave_out_equipment(robot, losses)
+    losses.refuse("closed loops: {}", "they stay open", [closing.name for closing in robot.closings])
+
+
+SHAPES: dict[type[Shape], Callable[[Any], str]] = {
+    Box: lambda s: f'<box size="{numbers(s.size)}"/>',
+    Sphere: lambda s: f'<sphere radius="{number(s.radius)}"/>',
+    Cylinder: lambda s: f'<cylinder radius="{number(s.radius)}" length="{number(s.length)}"/>',
+    Capsule: lambda s: f'<capsule radius="{number(s.radius)}" length="{number(s.length)}"/>',
+    Mesh: lambda s: f'<mesh filename={quoteattr(mesh_uri(s.path))} scale="{numbers(s.scale)}"/>',
+}
+"""The shapes of URDF, its version 1.2 for the capsule."""
+
+
+def _shapes(geometry: Geometries, losses: Losses) -> dict[str, list[str]]:
+    """Return the lines of the shapes of each link."""
+    lines: dict[str, list[str]] = {}
+    for tag in ("visual", "collision"):
+        for g in getattr(geometry, tag):
+            if type(g.shape) not in SHAPES:
+                losses.leave_out("shapes: {}", [f"the {type(g.shape).__name__} of {g.link}"])
+                continue
+            touches = tag == "collision" and (g.friction, g.contype, g.conaffinity) != ((), 1, 1)
+            losses.leave_out("friction of shapes, and which may touch: those of {}", [g.link] * touches)
+            color = g.color if tag == "visual" else None
+            material = f'<material name="{numbers(color)}"><color rgba="{numbers(color)}"/></material>' if color else ""
+            inside = f"<geometry>{SHAPES[type(g.shape)](g.shape)}</geometry>{material}"
+            name = f" name={quoteattr(g.name)}" if g.name else ""
+            lines.setdefault(g.link, []).append(f"<{tag}{name}>{origin_line(g.placement)}{inside}</{tag}>")
+    return lines
 
 
 def body_links(model: Model) -> list[str]:
@@ -60,7 +113,7 @@ def body_links(model: Model) -> list[str]:
     names = list(model.frame_names)
     for body in model.bodies:
         if not _stands_at(model.frame(body.name).X):
-            names.append(_new_name(f"{body.name}_at_joint", names))
+            names.append(new_name(f"{body.name}_at_joint", names))
     extra = iter(names[model.nframes :])
     return [body.name if _stands_at(model.frame(body.name).X) else next(extra) for body in model.bodies]
 
@@ -73,7 +126,7 @@ def fixed_lines(model: Model, frames: Sequence[str], joints: Sequence[str]) -> l
     links, lines, taken = body_links(model), [], [*joints]
 
     def fix(parent: str, child: str, X: Transform) -> None:
-        taken.append(_new_name(f"{child}_fixed", taken))
+        taken.append(new_name(f"{child}_fixed", taken))
         lines.extend(_element("joint", taken[-1], [*_ends(parent, child), origin_line(X)], type="fixed"))
 
     for name in frames:
@@ -82,7 +135,7 @@ def fixed_lines(model: Model, frames: Sequence[str], joints: Sequence[str]) -> l
             fix(model.root if frame.body == WORLD else links[frame.body], name, _from_root(model, frame.body, frame.X))
     root = model.frame(model.root)
     if root.body == WORLD and not _stands_at(base_pose(model)):
-        world = _new_name("world", [*model.frame_names, *links])
+        world = new_name("world", [*model.frame_names, *links])
         lines.append(link_line(world))
         fix(world, root.name, root.X)
     return lines
@@ -132,25 +185,14 @@ def limit_attributes(body: Body) -> dict[str, str | None]:
 
 def dynamics_attributes(body: Body) -> dict[str, str | None]:
     """Return the attributes of ``<dynamics>`` of a joint, at its own speed where it mimics another."""
-    factor = abs(body.joint.follows[0]) if body.joint.follows else 1.0
-    damping, friction = (x[0] / factor**n if factor else 0.0 for n, x in ((2, body.damping), (1, body.friction)))
-    return {"damping": number(damping), "friction": number(friction)}
+    own = own_physics(body)
+    return {"damping": number(own.damping), "friction": number(own.friction)}
 
 
 def element(tag: str, attributes: Mapping[str, str | None]) -> str:
     """Return an empty element with those of these attributes that are not None."""
     given = "".join(f' {key}="{x}"' for key, x in attributes.items() if x is not None)
     return f"<{tag}{given}/>"
-
-
-def number(x: float) -> str:
-    """Return a number that reads back as the same."""
-    return repr(float(x) + 0.0).removesuffix(".0")
-
-
-def numbers(values: Sequence[float]) -> str:
-    """Return numbers with blanks between them."""
-    return " ".join(map(number, values))
 
 
 def _element(tag: str, name: str, inside: Sequence[str], **attributes: str) -> list[str]:
@@ -210,78 +252,5 @@ def _ends(parent: str, child: str) -> list[str]:
 
 def origin_line(X: Transform) -> str:
     """Return ``<origin>``."""
-    placement = np.array(X.placement, dtype=float)
-    return f'<origin xyz="{numbers(placement[:3, 3].tolist())}" rpy="{numbers(_roll_pitch_yaw(placement[:3, :3]))}"/>'
-
-
-def _roll_pitch_yaw(R: Array) -> tuple[float, float, float]:
-    """Return the angles of ``R = Rz(yaw) Ry(pitch) Rx(roll)``."""
-    across = math.hypot(R[0, 0], R[1, 0])
-    pitch = math.atan2(-R[2, 0], across)
-    if across < 1e-15:  # only the sum or difference of the other two counts
-        return math.atan2(-R[1, 2], R[1, 1]), pitch, 0.0
-    return math.atan2(R[2, 1], R[2, 2]), pitch, math.atan2(R[1, 0], R[0, 0])
-
-
-def _in_order(model: Model) -> Iterator[Body]:
-    """Yield the bodies in the order of their joints in q, followers where they are among the bodies."""
-    followers = [i for i in range(model.nb) if i not in model.joint_order]
-    for i in model.joint_order:
-        while followers and followers[0] < i:
-            yield model.bodies[followers.pop(0)]
-        yield model.bodies[i]
-    yield from (model.bodies[i] for i in followers)
-
-
-def _new_name(name: str, taken: Collection[str]) -> str:
-    """Return this name, with as many underscores after it as make it new."""
-    while name in taken:
-        name += "_"
-    return name
-
-
-OF_MODEL = {
-    "name": "its name, {0.name!r}",
-    "body_names": "the order of the bodies, {0.body_names}",
-    "gravity": "gravity ({0.gravity.x}, {0.gravity.y}, {0.gravity.z}) (load the file with gravity=)",
-    "friction": "whether friction counts (with_friction)",
-}
-"""The fields of a model for which URDF has no place, and what to say of them."""
-
-OF_JOINTS = {
-    ("armature", "spring"): "armature and springs: those of {}",
-    ("damping", "friction"): "damping and friction at a floating base, or other ones in each direction: those of {}",
-    ("name",): "links that are not at their joint: the moving bodies of {} have other names",
-}
-"""The fields of bodies for which URDF has no place, and what to say of their joints."""
-
-WORDS = {"X_T": "the placement", "joint": "the motion"}
-"""What fields of bodies are called in messages."""
-
-
-def losses(model: Model, text: str, of: str) -> list[str]:
-    """Return the properties of a model that its document does not say; `of` begins the error's message.
-
-    If it describes another robot, a `ModelError` names all that is different and that URDF has a place for.
-    """
-    with warnings.catch_warnings():  # of the robot, which it had before
-        warnings.simplefilter("ignore")
-        try:
-            again = load_model(text, floating_base=model.has_floating_base, mimic="follow", lenient=True)
-        except FormatError as error:
-            raise ModelError(f"URDF has no place for this robot: {error}") from None
-    lost = differences(model, again)
-    known = {field for fields in OF_JOINTS for field in fields}
-    odd = [x for x in lost.model if x not in OF_MODEL]
-    odd += [
-        f"{WORDS.get(field, field)} of {listed(names)}" for field, names in lost.joints.items() if field not in known
-    ]
-    moved = [name for name in lost.frames if name != model.root or not is_world(model)]
-    odd += [f"the frames {listed(moved)}"] * bool(moved)
-    if odd:
-        raise ModelError(f"{of}: {'; '.join(odd)} differ")
-    found = [OF_MODEL[x].format(model) for x in lost.model]
-    for fields, said in OF_JOINTS.items():
-        joints = dict.fromkeys(name for field in fields for name in lost.joints.get(field, ()))
-        found += [said.format(listed(list(joints)))] * bool(joints)
-    return found + ["that the base floats (load the file with floating_base=True)"] * model.has_floating_base
+    placement = X.placement
+    return f'<origin xyz="{numbers(row[3] for row in placement[:3])}" rpy="{numbers(roll_pitch_yaw(placement))}"/>'

@@ -124,7 +124,7 @@ class Table(ABC):
         ends = np.cumsum([len(own) for own in groups.values()])[:-1]
         for matrices in [kept] if rows is None else ([matrix] for matrix in regrouped(kept, rows)):
             parts = zip(*(np.split(matrix, ends, axis=1) for matrix in matrices), strict=True)
-            arrays = zip(groups, map(np.concatenate, parts), strict=True)
+            arrays = zip(groups, (np.ascontiguousarray(np.concatenate(x)) for x in parts), strict=True)
             yield {x: array[:, 0] if x == "t" else array for x, array in arrays}
 
     def _kept(self, missing: str, remedy: str, in_time: bool, show: Callable[[float], object]) -> Iterator[Array]:
