@@ -5,8 +5,6 @@ from __future__ import annotations
 
 import copy
 import pickle
-import random
-import re
 import sys
 import types
 
@@ -16,7 +14,6 @@ import pytest
 
 import kinetree as kt
 from helpers.mjcf import agreement, bias, state
-from helpers.sampling import SEED
 from kinetree.errors import ArgumentError, FormatError, FormatWarning, ModelError
 from kinetree.joints import FreeFlyer, Spherical
 
@@ -596,6 +593,7 @@ REFUSED = {
     HEAD + '<size nkey="2000000000"/></mujoco>': "nkey is more than",
     HEAD.replace("<body>", '<replicate count="100000"><body>').replace("</body>", "</body></replicate>") + "</mujoco>": "elements that",
     HEAD.replace('size="0.1"', 'size="0.1" mass="NaN"') + "</mujoco>": "mass is not a number",
+    HEAD.replace('size="0.1"', 'size="2147483647"') + "</mujoco>": "size='2147483647': numbers of more than 1e+06",
     HEAD + '<include file="../../secret.xml"/></mujoco>': "'../../secret.xml' is outside the folder of the robot's file",
     HEAD + '<include file="/etc/passwd"/></mujoco>': "'/etc/passwd' is outside the folder",
     HEAD + '<asset><model file="sub/../../x.xml"/></asset></mujoco>': "is outside the folder",
@@ -696,39 +694,6 @@ def test_mujoco_missing_or_old(monkeypatch, version, said):
     monkeypatch.setitem(sys.modules, "mujoco", version and types.SimpleNamespace(__version__=version))
     with pytest.raises(FormatError, match=f"<string>: .*{said}"):
         kt.load(ARM)
-
-
-ODD = (
-    "0",
-    "-1",
-    "1e308",
-    "1e-320",
-    "inf",
-    "2147483647",
-    "",
-    "a",
-    "0 0 0",
-    "0 0 0 0",
-    "1 2 3 4 5 6 7 8",
-    "true",
-    "/dev/zero",
-)
-
-
-@pytest.mark.filterwarnings("ignore::UserWarning")
-def test_odd_values_are_read_or_refused():
-    """Longer, on the files of test_mjcf_models: 5,500 documents with one to three such changes, no crash."""
-    rng, outcomes = random.Random(SEED), set()
-    for _ in range(100):
-        text = rng.choice((EVERYTHING, LOOPS.format("".join(EQUALITIES).replace('name="x" ', ""))))
-        for _ in range(rng.randint(1, 3)):
-            value = rng.choice([*re.finditer(r'="([^"]*)"', text)])
-            text = text[: value.start(1)] + rng.choice(ODD) + text[value.end(1) :]
-        try:
-            outcomes.add(kt.load(text, lenient=True).nv > 0)
-        except kt.KinetreeError as error:
-            outcomes.add(str(error).startswith("<string>"))
-    assert outcomes == {True}
 
 
 def test_names_that_occur_twice():
