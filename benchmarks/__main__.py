@@ -16,6 +16,7 @@ from benchmarks import (
     constraints,
     contact_simulation,
     contacts,
+    derivatives,
     elementary,
     first_use,
     hybrid,
@@ -29,6 +30,7 @@ from benchmarks import (
     single,
     startup,
     threads,
+    viewer,
 )
 from benchmarks.machine import commit, machine
 
@@ -39,6 +41,7 @@ SECTIONS = {
     "batch": batch.run,
     "outputs": outputs.run,
     "hybrid": hybrid.run,
+    "derivatives": derivatives.run,
     "constraints": constraints.run,
     "threads": threads.run,
     "startup": startup.run,
@@ -53,6 +56,7 @@ SECTIONS = {
     "simulation": simulation.run,
     "contact_simulation": contact_simulation.run,
     "contacts": contacts.run,
+    "viewer": viewer.run,
 }
 
 

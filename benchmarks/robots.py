@@ -59,3 +59,12 @@ def cases() -> list[Case]:
             warnings.simplefilter("ignore", kt.NonPhysicalInertiaWarning)
             out.append(Case(name, path, floating, frame, kt.load(path, floating_base=floating)))
     return out
+
+
+def example(name: str) -> Case:
+    """Return the UR5 or the floating Go2 of example-robot-data."""
+    path = _example_robot_data({"ur5": "ur5_robot.urdf", "go2": "go2.urdf"}[name])
+    frame, floating = {"ur5": ("tool0", False), "go2": ("FL_foot", True)}[name]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", kt.NonPhysicalInertiaWarning)
+        return Case(name, path, floating, frame, kt.load(path, floating_base=floating))

@@ -27,7 +27,8 @@ COLUMNS = 3
 HEAD = """# Examples
 
 Each is a program of 25 to 105 lines: `python examples/NAME.py`. The tests run them and check what they print.
-This page is made by `python docs/gallery.py`.
+This page is made by `python docs/gallery.py`, the moving pictures by `python docs/moving_pictures.py`, in the
+[viewer](viewer.md).
 
 """
 
@@ -232,9 +233,10 @@ def page() -> str:
     cells = []
     for name in DRAW:
         title = example_title(name)
+        shown = [f"{name}.webp"] * (PICTURES / f"{name}.webp").exists() + [f"{name}.svg"]
         cells.append(
-            f"[![{title}](pictures/examples/{name}.svg)](../examples/{name}.py)<br>"
-            f"**[{name}](../examples/{name}.py)** {title}"
+            "".join(f"[![{title}](pictures/examples/{picture})](../examples/{name}.py)<br>" for picture in shown)
+            + f"**[{name}](../examples/{name}.py)** {title}"
         )
     rows = [cells[k : k + COLUMNS] for k in range(0, len(cells), COLUMNS)]
     rows[-1] += [""] * (COLUMNS - len(rows[-1]))

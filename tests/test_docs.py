@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 from matplotlib.text import Text
+from PIL import Image
 
 import kinetree as kt
 
@@ -44,6 +45,21 @@ def test_the_gallery_shows_every_example() -> None:
     gallery = script("docs/gallery.py")
     assert (DOCS / "examples.md").read_text(encoding="utf-8") == gallery.page(), "run python docs/gallery.py"
     assert {path.stem for path in gallery.PICTURES.glob("*.svg")} == {*gallery.DRAW}, "run python docs/gallery.py"
+
+
+def test_every_example_that_moves_has_a_moving_picture() -> None:
+    films = script("docs/moving_pictures.py")
+    assert {*script("docs/gallery.py").DRAW} - {*films.EXAMPLES} == {
+        "first_torque",
+        "identify_panda",
+        "unknown_payload",
+    }
+    paths = [DOCS / "pictures" / "robots.webp", *(DOCS / "pictures" / "examples").glob("*.webp")]
+    assert {path.stem for path in paths} == {"robots", *films.EXAMPLES}, "run python docs/moving_pictures.py"
+    for path in paths:
+        with Image.open(path) as picture:
+            assert picture.n_frames >= 10  # type: ignore[attr-defined]
+        assert path.stat().st_size < 300_000
 
 
 def test_every_public_name_has_an_entry_in_the_reference() -> None:

@@ -70,7 +70,7 @@ def load(
         around the file, in ROS_PACKAGE_PATH and AMENT_PREFIX_PATH, and in folders of that name above the file.
     xacro : mapping of str to str, bool, int or float, optional
         The arguments of a xacro file, such as ``{"ur_type": "ur5e"}``. Files that end in ``.xacro``, and those with
-        elements of xacro, are expanded by ROS's `xacro` (``pip install 'kinetree[xacro]'``), in a process of its own
+        elements of xacro, are expanded by ROS's `xacro` (``pip install xacro``), in a process of its own
         that ends after 30 s. They may include files of their own package and of `packages` only.
 
     Raises

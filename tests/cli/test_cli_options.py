@@ -75,6 +75,21 @@ def test_lenient_reads_what_is_refused_otherwise(kinetree):
     assert kinetree("inverse-dynamics", "faulty.urdf", "--lenient", "-q") == (0, "", "")
 
 
+XACRO = """<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro"><xacro:arg name="size" default="small"/>
+<xacro:include filename="$(find parts)/part.xacro"/><link name="$(arg size)"/></robot>"""
+
+
+def test_arguments_of_xacro_and_packages(kinetree):
+    Path("r.urdf.xacro").write_text(XACRO)
+    Path("elsewhere").mkdir()
+    Path("elsewhere/part.xacro").write_text("<robot/>")
+    code, out, err = kinetree("info", "r.urdf.xacro", "--xacro", "size:=large", "--package", "parts=elsewhere")
+    assert (code, err) == (0, "")
+    assert "large" in out
+    assert "the package 'parts' is not found" in kinetree("info", "r.urdf.xacro")[2]
+    assert "'size' is not NAME=VALUE" in kinetree("info", "r.urdf.xacro", "--xacro", "size")[2]
+
+
 def strict(text):
     """Return what JSON says, which must not have Python's NaN and Infinity."""
 

@@ -7,15 +7,17 @@ import pickle
 import subprocess
 import sys
 import warnings
+from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
 import pytest
 import yourdfpy
+from mutations import mutant
 
 import kinetree as kt
 from helpers.sampling import few
-from kinetree.errors import ArgumentError, FormatWarning
+from kinetree.errors import ArgumentError, FormatError, FormatWarning
 from kinetree.geometry import Box, Capsule, Cylinder, Ellipsoid, Mesh, Plane, Sphere
 from robots import erd_sdf, erd_urdfs
 
@@ -312,3 +314,27 @@ def test_nothing_of_shapes_is_imported_before_they_are_asked_for():
     subprocess.run(
         [sys.executable, "-W", "ignore", "-c", code, str(path)], check=True, cwd=Path(kt.__file__).parents[2]
     )
+
+
+@pytest.mark.parametrize("chunk", few(range(20), 5))
+@pytest.mark.parametrize("text", [URDF, SDF], ids=["urdf", "sdf"])
+def test_broken_shapes(text, chunk):
+    """Every file that loads has shapes with finite numbers; what is broken is at most warned of."""
+    read = 0
+    for seed in range(100 * chunk, 100 * chunk + 100):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FormatWarning)
+            try:
+                robot = kt.load(mutant(text, seed), lenient=seed % 2 == 0)
+            except FormatError:
+                continue
+            shapes = robot.geometry
+        for g in (*shapes.visual, *shapes.collision):
+            assert g.link in robot.frame_names
+            assert np.isfinite(matrix(g)).all()
+            sizes = np.hstack([np.ravel(getattr(g.shape, field.name)) for field in fields(g.shape)][-2:])
+            assert isinstance(g.shape, Mesh | Plane) or (sizes >= 0).all(), seed
+            assert g.color is None or all(0 <= x <= 1 for x in g.color)
+            assert all(np.isfinite(g.friction))
+        read += 1
+    assert 5 < read < 95

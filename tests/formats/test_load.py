@@ -120,7 +120,7 @@ def descriptions(rock, monkeypatch):
 def test_names_of_robot_descriptions(rock):
     assert load_model("rock_description").name == "rock"
     assert find_source("rock_description")[1] == str(rock)
-    with pytest.raises(FormatError, match="no ready URDF file for 'mjcf_description'"):
+    with pytest.raises(FormatError, match="no URDF, MJCF or xacro file for 'mjcf_description'"):
         load_model("mjcf_description")
     with pytest.raises(FormatError, match="could not fetch 'lost_description'"):
         load_model("lost_description")

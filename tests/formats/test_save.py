@@ -149,6 +149,21 @@ def test_the_ending_says_the_format() -> None:
         save.format_of("robot.dae")
 
 
+@each_format
+@pytest.mark.parametrize("name", ["a\0b", "\x1b[1m", "\ufffe"])
+def test_names_that_no_file_can_have(format: str, name: str) -> None:
+    robot = kt.Robot(toy((f"j base {name}", Revolute())))
+    with pytest.raises(kt.ModelError, match=r"holds the character|not well-formed|invalid"):
+        written(robot, format)
+
+
+@each_format
+def test_names_with_letters_that_mean_something(format: str) -> None:
+    robot = kt.Robot(toy(("{j} <base> {}", Revolute()), name="{} & <'\">{0}", gravity=(0.0, 0.0, 1.0)))
+    again = quietly(kt.load, written(robot, format))
+    assert (again.name, again.joint_names) == (robot.name, robot.joint_names)
+
+
 @each_text_format
 def test_what_no_file_has(format: str) -> None:
     robot = plain().with_configuration("home", [0.1, 0.2]).with_gravity((1.0, 2.0, 3.0)).with_friction()
@@ -362,3 +377,18 @@ def test_shapes_that_a_format_has_not(format: str, found: list[shapes.Shape], sa
 def test_what_contacts_of_urdf_have_not() -> None:
     with pytest.warns(kt.FormatWarning, match="friction of shapes, and which may touch: those of one"):
         with_shapes(BOX, friction=(0.5,)).to_urdf()
+
+
+def test_yourdfpy_reads_the_same_shapes(tmp_path: Path) -> None:
+    yourdfpy = pytest.importorskip("yourdfpy")
+    robot = with_shapes(BOX, BALL, shapes.Cylinder(0.1, 0.2))
+    robot.to_urdf(tmp_path / "arm.urdf")
+    theirs = yourdfpy.URDF.load(str(tmp_path / "arm.urdf"), load_meshes=False, build_scene_graph=False).link_map
+    for role in ("visual", "collision"):
+        for geometry in getattr(robot.geometry, role):
+            (found,) = (x for x in getattr(theirs[geometry.link], f"{role}s") if x.name == geometry.name)
+            np.testing.assert_allclose(found.origin, np.array(geometry.placement.placement), atol=1e-14)
+    box, ball, cylinder = (visual.geometry for visual in theirs["tip"].visuals)
+    assert (tuple(box.box.size), ball.sphere.radius, cylinder.cylinder.radius, cylinder.cylinder.length) == (
+        (1.0, 2.0, 3.0), 0.5, 0.1, 0.2,
+    )  # fmt: skip

@@ -185,6 +185,7 @@ def test_what_joints_have() -> None:
     assert there.difference() < 1e-12  # with springs and armature
     np.testing.assert_allclose(m.jnt_range[:2], [[-1.0, 2.0], [-9.0, 1e10]])
     np.testing.assert_allclose(m.jnt_actfrcrange[0], [-7.0, 7.0])
+    assert [b.limits for b in kt.load(robot.to_mjcf()).model.bodies[:2]] == [b.limits for b in robot.model.bodies[:2]]
     q, v, _ = robot.random_state(3)
     P, _ = there.set(q, v)
     damping = np.diag(robot.damping) @ v
@@ -454,6 +455,24 @@ def test_what_is_only_seen_touches_nothing() -> None:
     assert m.geom_size[:, 0].tolist() == [1.0, 2.0, 3.0]
     assert m.geom_group.tolist() == [2, 0, 3]
     assert m.geom_contype.tolist() == [0, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("shape", "said"),
+    [
+        (shapes.Box((1.0, 0.0, 1.0)), "shapes without extent"),
+        (shapes.Cylinder(0.0, 1.0), "shapes without extent"),
+        (
+            shapes.Triangles(np.array([[0.0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]]), np.array([[0, 1, 2]])),
+            "flat meshes that",
+        ),
+        (shapes.Triangles(np.eye(3), np.array([[0, 1, 2]])), "flat meshes that"),
+    ],
+)
+def test_shapes_that_mujoco_refuses(shape: shapes.Shape, said: str) -> None:
+    with pytest.warns(kt.FormatWarning, match=f"{said}.*: those of link"):
+        text = with_shapes(shapes.Geometry("link", shape)).to_mjcf()
+    assert mujoco.MjModel.from_xml_string(text).ngeom == 0
 
 
 # -- load, save, load ------------------------------------------------------------------------------------------------

@@ -65,7 +65,7 @@ class Chromium:
         port = ready.read_text().splitlines()[0]
         with urllib.request.urlopen(f"http://127.0.0.1:{port}/json") as answer:
             (page,) = (tab for tab in json.load(answer) if tab["type"] == "page")
-        return connect(page["webSocketDebuggerUrl"], max_size=None, open_timeout=30)
+        return connect(page["webSocketDebuggerUrl"], max_size=None, open_timeout=30, ping_interval=None)
 
     def call(self, method: str, **parameters: Any) -> dict[str, Any]:
         """Return the answer to a command."""

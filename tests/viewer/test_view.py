@@ -23,7 +23,7 @@ from kinetree.geometry.meshes import meshes_of
 from kinetree.joints import Cylindrical, FreeFlyer, Prismatic, Revolute, Spherical
 from kinetree.viewer import view as module
 from kinetree.viewer.controls import Player, add_sliders
-from kinetree.viewer.scene import MOST_ROBOTS, Scene, assets, inertia_box, quaternions
+from kinetree.viewer.scene import MOST_ROBOTS, Scene, assets, inertia_box
 from robots import erd_urdf
 
 FEET = [f"{x}_foot" for x in ("FL", "FR", "RL", "RR")]
@@ -57,15 +57,6 @@ def seen(server):
         return Scene(server, robot, np.atleast_2d(q), shapes, mechanism)
 
     return make
-
-
-def test_quaternions_are_those_of_the_rotations():
-    p = np.random.default_rng(0).normal(size=(500, 4)) ** 3  # some nearly half a turn
-    p = np.concatenate([p, np.eye(4), -np.eye(4)])
-    R = rotations(p / np.linalg.norm(p, axis=-1, keepdims=True))
-    found = quaternions(R)
-    np.testing.assert_allclose(np.linalg.norm(found, axis=-1), 1.0, atol=1e-15)
-    np.testing.assert_allclose(rotations(found), R, atol=1e-14)
 
 
 @pytest.mark.parametrize("name", ["panda.urdf", "go2.urdf"])

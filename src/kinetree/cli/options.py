@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-ROBOT = "an embedded robot (ur5, panda, go2, g1), a URDF or SDF file, or a robot_descriptions name"
+ROBOT = "an embedded robot (ur5, panda, go2, g1), a URDF, xacro or SDF file, or a robot_descriptions name"
 
 
 def add_fields(group: Any, kind: type, *names: str, usual: str = "", **called: str) -> None:
@@ -78,6 +78,10 @@ def add_robot(command: argparse.ArgumentParser, *, optional: bool = False) -> No
     command.add_argument("--mimic", choices=("follow", "independent"), default="follow", help=follow)
     lenient = "warn of faults in the file that others let pass, and read it"
     command.add_argument("--lenient", action="store_true", help=lenient)
+    add_many(
+        command, "--xacro", setting, "NAME=VALUE", "an argument of a xacro file; NAME:=VALUE, as xacro has it, too"
+    )
+    add_many(command, "--package", setting, "NAME=FOLDER", "where a ROS package is, for its meshes and included files")
 
 
 def add_dynamics(command: argparse.ArgumentParser, *, friction: str | None = None, payload: bool = True) -> None:
@@ -147,6 +151,14 @@ def _named(text: str, count: int, least: float = -math.inf) -> tuple[str, list[f
     return name.strip(), floats(rest, count, least=least)
 
 
+def _setting(text: str) -> tuple[str, str]:
+    """Return a name and its value."""
+    name, sign, value = text.partition("=")
+    if not (name.rstrip(":") and sign):
+        raise ValueError
+    return name.rstrip(":"), value
+
+
 def _point_mass(text: str) -> tuple[float, list[float], str]:
     """Return mass, place and frame of a payload; place and frame are empty where none is given."""
     numbers, _, frame = text.partition("@")
@@ -180,6 +192,7 @@ gravity = reader(
     "is not a gravity: give three numbers, as in 0,0,-1.62",
     lambda text: tuple(floats(",".join(text.replace(",", " ").split()), 3)),
 )
+setting = reader("is not NAME=VALUE", _setting)
 point_mass = reader("is not a payload: give a mass ≥ 0, as in 1.5 or 1.5,0,0,0.1@tool", _point_mass)
 load = reader("is not a load: give a log, a mass and a frame, as in held.csv=5@flange", _load)
 several = reader("is not a number, and not one for each joint: give 0.5, or 0.5,0.5,0.2", read_numbers)
@@ -256,6 +269,7 @@ def _loaded(load: Callable[..., T], arguments: argparse.Namespace) -> tuple[T, l
     """Return the robot that a function loads, and the warnings given."""
     options = {key: getattr(arguments, key) for key in ("floating_base", "mimic", "lenient")}
     options |= {"gravity": arguments.gravity} if "gravity" in arguments else {}
+    options |= {"packages": dict(arguments.package), "xacro": dict(arguments.xacro) or None}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         loaded = load(arguments.robot, **options)

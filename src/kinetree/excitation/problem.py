@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -10,7 +10,6 @@ import numpy as np
 from kinetree.excitation.limits import Limits
 from kinetree.excitation.series import Series
 from kinetree.functions.of_user import compile
-from kinetree.functions.rates import rates
 from kinetree.identification.equations import RegressionModel
 from kinetree.lazy import cached_property
 from kinetree.runtime.function import Function
@@ -88,7 +87,8 @@ class Problem:
         v, direction = state[1], self._direction(state[1])
         _, S, A = self._criterion(state)
         weights = 2.0 * (A @ S)[:, self._at, self._columns] / len(A) / self.noise[self._at]
-        by_q, by_v, by_a, by_direction = slopes(self.rows.base.row_rates, (*state, direction), weights)
+        wrt = ("q", "v", "a", "direction")
+        by_q, by_v, by_a, by_direction = self.rows.base.rows.vjp(*state, weights, direction=direction, wrt=wrt)
         return [by_q, by_v + by_direction * self._smooth**2 / (v * v + self._smooth**2) ** 1.5, by_a]
 
     # -- what it must keep within -------------------------------------------------------------------------------
@@ -131,14 +131,6 @@ class Problem:
         made: Function = compile(robot, places, fuse=True)
         return made
 
-    @cached_property
-    def _force_rates(self) -> Function:
-        return rates(self.robot.inverse_dynamics)
-
-    @cached_property
-    def _place_rates(self) -> Function:
-        return rates(self._places)
-
     def _linear(self, state: State) -> list[tuple[Array, Array]]:
         """Return positions, speeds and accelerations in parts of their limits, and these (n, nv)."""
         limits, zero = self.limits, np.zeros(self.robot.nv)
@@ -150,10 +142,10 @@ class Problem:
         found = [_pushed(u) / w for u, w in self._linear(state)]
         if np.isfinite(self.limits.effort).any():
             weights = _pushed(self.forces(state) / SAFE) / (SAFE * self.limits.effort)
-            found = [x + y for x, y in zip(found, slopes(self._force_rates, state, weights), strict=True)]
+            found = [x + y for x, y in zip(found, self.robot.inverse_dynamics.vjp(*state, weights), strict=True)]
         if self.limits.boxes:
             weights = _pushed(self.frames(state[0]) / SAFE) / (SAFE * self._boxes[1])
-            found[0] += slopes(self._place_rates, state[:1], weights)[0]
+            found[0] += self._places.vjp(state[0], weights)
         if (near := self.collisions(state[0])).any():
             moved = [self.collisions(state[0] + STEP * e) for e in np.eye(self.robot.nv)]
             found[0] = found[0] + _pushed(near) * (np.hstack(moved) - near) / STEP
@@ -213,17 +205,6 @@ def _pushed(u: Array) -> Array:
     at = np.clip(u, -CLOSEST, CLOSEST)
     slack = 1.0 - at * at
     return np.asarray(2.0 * (at / slack + (1.0 + at * at) / slack**2 * (u - at)) / len(u))
-
-
-def slopes(rate: Function, arguments: Sequence[Array], weights: Array) -> list[Array]:
-    """Return the derivatives of ``Σ weights · f`` by each argument (n, nv), from the rates of f."""
-    nv, found = arguments[0].shape[1], []
-    for k in range(len(arguments)):
-        towards = np.zeros((len(arguments), nv, 1, nv))
-        towards[k, :, 0] = np.eye(nv)
-        moved = [np.concatenate(np.broadcast_arrays(x, d), axis=-1) for x, d in zip(arguments, towards, strict=True)]
-        found.append(np.einsum("kni,ni->nk", rate(*moved), weights))
-    return found
 
 
 def determinant(M: Array) -> tuple[float, Array]:

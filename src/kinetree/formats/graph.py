@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -283,3 +283,10 @@ def _in_degrees(limits: JointLimits) -> bool:
     """Return whether limits are whole numbers, and some beyond two turns if they are radians."""
     bounds = [x for x in (limits.lower, limits.upper) if math.isfinite(x)]
     return all(x == int(x) for x in bounds) and any(4 * math.pi < abs(x) <= 720 for x in bounds)
+
+
+def new_name(name: str, taken: Container[str]) -> str:
+    """Return this name, with as many underscores after it as make it new."""
+    while name in taken:
+        name += "_"
+    return name

@@ -38,7 +38,7 @@ def described_names() -> list[str]:
 
 
 def description_path(name: str) -> str:
-    """Return the path of a robot's URDF or MJCF file, which may be downloaded for it."""
+    """Return the path of a robot's URDF, MJCF or xacro file, which may be downloaded for it."""
     try:
         with importing:
             module = importlib.import_module(f"robot_descriptions.{name}")
@@ -47,10 +47,10 @@ def description_path(name: str) -> str:
             f"robot_descriptions could not fetch {name!r} ({type(error).__name__}: {error}); "
             "download the robot yourself and give its file"
         ) from error
-    path = getattr(module, "URDF_PATH", None) or getattr(module, "MJCF_PATH", None)
-    if path is None:
-        raise FormatError(f"robot_descriptions has no ready URDF file for {name!r} (xacro only)")
-    return str(path)
+    for kind in ("URDF_PATH", "MJCF_PATH", "XACRO_PATH"):
+        if hasattr(module, kind):
+            return str(getattr(module, kind))
+    raise FormatError(f"robot_descriptions has no URDF, MJCF or xacro file for {name!r}")
 
 
 get_close_matches = lazy_method("difflib", "get_close_matches")

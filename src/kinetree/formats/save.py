@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -65,13 +66,17 @@ class Losses:
 
     def report(self) -> None:
         """Raise what is refused, warn of the rest."""
-        refused = [(what.format(listed(list(names))), instead) for (what, instead), names in self._refused.items()]
+        refused = [(_named(what, names), instead) for (what, instead), names in self._refused.items()]
         if refused and not self.lenient:
             said = "; ".join(f"{what} (lenient=True: {instead})" for what, instead in refused)
             raise ModelError(f"{self.format} has no place for this robot: {said}")
         found = [f"{what} ({instead})" for what, instead in refused]
-        if found := [*found, *(what.format(listed(list(names))) for what, names in self._said.items())]:
+        if found := [*found, *(_named(what, names) for what, names in self._said.items())]:
             warn_user(f"left out of the {self.format}: {'; '.join(found)}")
+
+
+def _named(what: str, names: Collection[str]) -> str:
+    return what.replace("{}", listed([*names]))
 
 
 class Export(NamedTuple):
@@ -103,6 +108,10 @@ WRITERS: dict[str, Writer] = {
 """The formats that are written: a new one is a module and a row."""
 
 
+UNWRITABLE = re.compile("[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\ud800-\\udfff\\ufffe\\uffff]")
+"""What no XML document may hold."""
+
+
 def format_of(path: str | os.PathLike[str]) -> str:
     """Return the format of a file by its ending; `FormatError` where none has it."""
     name = os.fspath(path)
@@ -118,6 +127,8 @@ def written(robot: Export, format: str, lenient: bool) -> str:
     writer = WRITERS[format]
     losses = Losses(writer.name, lenient)
     text = writer.write(robot, losses)
+    if odd := UNWRITABLE.search(text):
+        raise ModelError(f"a name holds the character {odd[0]!r}, which XML has not: give it another one")
     losses.report()
     return text
 
@@ -230,13 +241,6 @@ def number(x: float) -> str:
 def numbers(values: Iterable[float]) -> str:
     """Return numbers with blanks between them."""
     return " ".join(map(number, values))
-
-
-def new_name(name: str, taken: Collection[str]) -> str:
-    """Return this name, with as many underscores after it as make it new."""
-    while name in taken:
-        name += "_"
-    return name
 
 
 def mesh_uri(path: str) -> str:

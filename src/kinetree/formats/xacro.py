@@ -31,7 +31,7 @@ def expand(
     """Return what a xacro file becomes with these arguments; `folder` is its own, and `named` has those of packages."""
     with importing:
         if find_spec("xacro") is None:
-            raise ArgumentError(f"{source} is a xacro file: pip install 'kinetree[xacro]', or xacro, which expands it")
+            raise ArgumentError(f"{source} is a xacro file: pip install xacro, which expands it")
     values = _as_text(arguments)
     request = {
         "text": without_declaration(text) if isinstance(text, str) else text.decode("latin-1"),

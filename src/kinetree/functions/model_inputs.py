@@ -16,7 +16,7 @@ from kinetree.model import WORLD, Body, Model
 from kinetree.model.edit import regrouped
 from kinetree.runtime.function import Function
 from kinetree.runtime.options import Value
-from kinetree.runtime.spec import FunctionSpec, Variant, check_names, describe_shape
+from kinetree.runtime.spec import Arguments, FunctionSpec, Variant, check_names, describe_shape
 from kinetree.spatial import Inertia, Transform
 from kinetree.tracing import context
 
@@ -208,9 +208,15 @@ def with_inputs(
             _check_effect(results, {i: arguments[i.name] for i in inputs}, name)
         return results
 
+    def page(arguments: Arguments, options: Mapping[str, Any], wrt: Sequence[str]) -> Mapping[str, Any]:
+        own = spec.jacobians[1] if spec.jacobians else None
+        assert own is not None  # there is no page without that of the function
+        return substituting(lambda given, chosen: own(given, chosen, wrt), model, inputs, name)(arguments, options)  # type: ignore[no-any-return]
+
     made = replace(
         spec,
         name=name,
+        jacobians=spec.jacobians and (spec.jacobians[0], page),
         inputs=(*spec.required, *extra, *spec.inputs[len(spec.required) :]),
         called=spec.called and with_required(spec.called, [port.name for port in extra]),
         variant=spec.variant and functools.cache(variant),

@@ -10,10 +10,12 @@ from dataclasses import fields, replace
 from importlib import import_module
 from typing import Any
 
+from kinetree.algorithms.derivatives import JACOBIANS
 from kinetree.algorithms.registry import Algorithm, Joints, OneFrame
 from kinetree.algorithms.registry import Option as DeclaredOption
 from kinetree.algorithms.table import table_of
 from kinetree.errors import ArgumentError, unknown_name
+from kinetree.functions.tangent_spaces import spaces_of
 from kinetree.functions.wrenches import named_wrenches
 from kinetree.glossary.symbols import Choices, shape_of
 from kinetree.graph import Port
@@ -65,6 +67,8 @@ def robot_spec(model: Model, algorithm: Algorithm) -> FunctionSpec:
         named={"f_ext": named_wrenches(model, algorithm.name)} if "f_ext" in inputs else {},
         ranges=algorithm.ranges,
         group=algorithm.group,
+        jacobians=_jacobians(model, algorithm),
+        spaces=None if model.constraints else spaces_of(model, {**inputs, **algorithm.outputs}, identity),
         truths=frozenset({"converged"} & algorithm.outputs.keys()),
         reduce=lambda: (robot_function, (model, algorithm.name, algorithm.function.__module__)),
     )
@@ -87,6 +91,16 @@ def robot_spec(model: Model, algorithm: Algorithm) -> FunctionSpec:
         )
 
     return replace(spec, variant=variant) if "rows" in algorithm.options else spec
+
+
+def _jacobians(model: Model, algorithm: Algorithm) -> Any:
+    """Return the page of an algorithm's derivatives, if there is one, for this model (see `FunctionSpec`)."""
+    if model.constraints or algorithm.name not in JACOBIANS:
+        return None
+    known, page = JACOBIANS[algorithm.name]
+    return known, lambda arguments, options, wrt: page(
+        traced_model(model, algorithm.joint_space), arguments, options, wrt
+    )
 
 
 def _option(model: Model, name: str, kind: DeclaredOption) -> Option:

@@ -20,10 +20,11 @@ import numpy as np
 
 from kinetree.errors import ArgumentError, KinetreeError
 from kinetree.functions.model_inputs import ModelInput, meanings, substituting
-from kinetree.functions.of_robot import describe
+from kinetree.functions.of_robot import describe, identity
 from kinetree.functions.parameters import Shapes, parameters_of, with_required
+from kinetree.functions.tangent_spaces import Configuration, spaces_of
 from kinetree.functions.wrenches import named_wrenches
-from kinetree.glossary.symbols import shape_of_name, text_of_name
+from kinetree.glossary.symbols import shape_of, shape_of_name, text_of_name
 from kinetree.graph import Port
 from kinetree.model import Model
 from kinetree.runtime.cache import source_digest
@@ -151,6 +152,7 @@ def user_function(
             returns=traced.kind,
             evaluate=lambda arguments, _: list(run(arguments, dict(options)).values()),
             meanings={**bare.meanings} | {port.name: text_of_name(port.name) for port in program.outputs},
+            spaces=_spaces(model, (*inputs, *program.outputs)),
         )
 
     def reduce() -> tuple[Any, ...]:
@@ -183,6 +185,7 @@ def user_function(
         named={"f_ext": named_wrenches(model, name)} if Port("f_ext", (model.nb, 6)) in own.ports else {},
         wrapped=function,
         guessed=guessed,
+        spaces=_spaces(model, own.ports),
         variant=variant,
     )
     whole = replace(
@@ -200,6 +203,13 @@ def user_function(
     if whole.options or whole.optional:
         return Function(replace(whole, outputs=first.outputs))
     return Function(replace(first, defaults=whole.defaults, called=whole.called, reduce=whole.reduce))
+
+
+def _spaces(model: Model, ports: Sequence[Port]) -> dict[str, Configuration] | None:
+    """Return the tangent spaces of arrays that the glossary calls configurations; None for those of a mechanism."""
+    shapes = {port.name: shape_of_name(port.name) for port in ports}
+    known = {p.name: shapes[p.name] for p in ports if (s := shapes[p.name]) and shape_of(s, model) == p.shape}
+    return None if model.constraints else spaces_of(model, known, identity)
 
 
 def _guesses(ports: Sequence[Port], guessed: Collection[str]) -> str:

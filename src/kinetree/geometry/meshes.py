@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from trimesh.visual import TextureVisuals
 
 MOST_BYTES, MOST_TRIANGLES = 500_000_000, 10_000_000  # of a file
-LARGEST = 100.0  # m: what is larger may be in millimetres
 BOUNDLESS = 20.0  # m: how much is seen of an infinite plane
 READERS = {".stl": "trimesh", ".obj": "trimesh", ".dae": "collada"}  # the package that reads files of a suffix
 
@@ -76,7 +75,7 @@ def meshes_of(shape: shapes.Shape | Geometry) -> list[Trimesh]:
         if shape.color is not None and not mesh.visual.defined:
             mesh.visual = painted(shape.color)
     file = shape.shape
-    if isinstance(file, shapes.Mesh) and (size := max(mesh.extents.max() for mesh in meshes)) > LARGEST:
+    if isinstance(file, shapes.Mesh) and (size := max(mesh.extents.max() for mesh in meshes)) > shapes.LARGEST:
         what = f"link {shape.link!r}: {file.path} is {size:.3g} m large; if it is in millimetres, its scale is 0.001"
         warnings.warn(what, FormatWarning, stacklevel=2)
     return meshes

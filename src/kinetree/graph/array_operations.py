@@ -6,13 +6,15 @@ with their index as payload. Loops are such operations: `Repeat` until a conditi
 
 from __future__ import annotations
 
+import functools
 import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
-from kinetree.graph.graph import Graph, Program, digest
+from kinetree.graph import fold
+from kinetree.graph.graph import Graph, Port, Program, digest
 from kinetree.graph.ops import interpret
 from kinetree.lazy import cached_property
 
@@ -69,6 +71,20 @@ class ArrayOperation(ABC):
 
         Each part of its arguments is followed by the rates of that part, and the results by theirs.
         """
+
+    @property
+    def reversible(self) -> bool:
+        """Whether it has an `adjoint`."""
+        return False
+
+    def adjoint(
+        self, graph: Graph, arguments: Sequence[int], weights: Sequence[int], adjoint: Callable[[Program], Program]
+    ) -> Sequence[int]:
+        """Return the nodes of the adjoints of these arguments, given those of the results.
+
+        `adjoint` gives the adjoints of its programs (`kinetree.passes.adjoints`).
+        """
+        raise NotImplementedError(f"a loop of the kind {self.name!r} cannot be differentiated backwards")
 
     @property
     @abstractmethod
@@ -228,6 +244,31 @@ class Map(ArrayOperation):
     def tangent(self, tangent: Callable[..., Program]) -> Self:
         """Return the map on columns of values and rates."""
         return replace(self, body=tangent(self.body))
+
+    @property
+    def reversible(self) -> bool:
+        """Whether its body is."""
+        return all(node.payload.reversible for node in self.body.graph.nodes if node.op == "call")
+
+    def adjoint(
+        self, graph: Graph, arguments: Sequence[int], weights: Sequence[int], adjoint: Callable[[Program], Program]
+    ) -> Sequence[int]:
+        """Return the adjoints by a map over the columns and their weights.
+
+        What each column gives to the captured values is summed in the order of the columns.
+        """
+        back, zero = adjoint(self.body), graph.const(0.0)
+        nothing = back.graph.const(0.0)
+        entries = back.results[0][self.captured :], back.results[0][: self.captured]
+        used = [k for k, node in enumerate(entries[1]) if node != nothing]
+        results = (*entries[0], *(entries[1][k] for k in used))
+        body = Program(back.graph, back.inputs, (Port("result", (len(results),)),), (results,))
+        found = call(graph, Map(body, self.count), (*arguments, *weights))
+        columns, parts = found[: len(entries[0]) * self.count], found[len(entries[0]) * self.count :]
+        captured = [zero] * self.captured
+        for k, start in zip(used, range(0, len(parts), self.count), strict=True):
+            captured[k] = functools.reduce(functools.partial(fold.add, graph), parts[start : start + self.count])
+        return [*captured, *columns]
 
     def evaluate(self, arguments: Sequence[float]) -> Sequence[float]:
         """Return the matrix of the results, row-major."""

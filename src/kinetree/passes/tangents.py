@@ -5,13 +5,16 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Final
 
-from kinetree.graph import Graph, Port, Program
+from kinetree.graph import Graph, Port, Program, fold
 from kinetree.graph.array_operations import ArrayOperation, call
 from kinetree.graph.graph import Node
 from kinetree.graph.ops import OPS
 from kinetree.tracing.expr import Expr
+
+CHOICES: Final[dict[str, Callable[..., int]]] = {"select_lt": fold.select_lt, "select_le": fold.select_le}
+"""They pass rates as a choice, never as a product with 0, which would be NaN where the other branch has no rate."""
 
 Entry = tuple[Expr, Any]
 """A value and its rate, which is the number zero where it is known to be."""
@@ -57,7 +60,7 @@ def pushed(program: Program, graph: Graph, entry: Callable[[int, int], Entry]) -
     return [list(itertools.islice(found, port.size)) for port in program.outputs]
 
 
-class _Functions:
+class Functions:
     """The operations of the table as functions of values in a graph, by name: what formulas of derivatives use."""
 
     def __init__(self, graph: Graph) -> None:
@@ -72,11 +75,15 @@ def _applied(graph: Graph, node: Node, arguments: Sequence[Entry]) -> Entry:
     values, rates = zip(*arguments, strict=True)
     y = Expr(graph, OPS[node.op].node(graph, tuple(x.id for x in values), node.payload))
     total: Any = 0.0
+    if node.op in CHOICES:
+        branches = (y.node(rate) for rate in rates[2:])
+        made = CHOICES[node.op](graph, values[0].id, values[1].id, *branches)
+        return y, 0.0 if made == graph.const(0.0) else Expr(graph, made)
     if any(isinstance(rate, Expr) for rate in rates):
         formula = OPS[node.op].partials
         if formula is None:
             raise NotImplementedError(f"{node.op} has no derivative")
-        for partial, rate in zip(formula(_Functions(graph), y, *values), rates, strict=True):
+        for partial, rate in zip(formula(Functions(graph), y, *values), rates, strict=True):
             if isinstance(rate, Expr):
                 total = total + partial * rate
     return y, total

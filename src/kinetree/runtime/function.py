@@ -42,6 +42,8 @@ class Shown:
 
 _K = TypeVar("_K")
 
+transformed: Callable[[Function, str], Function] = lazy_method("kinetree.functions.derivatives", "transformed")
+
 
 class Function(functools.partial[Any]):
     """A compiled function of NumPy arrays.
@@ -210,6 +212,26 @@ class Function(functools.partial[Any]):
         return f"{prototype(spec.name, spec.ports(()), spec.outputs)};"
 
     to_c = lazy_method("kinetree.runtime.to_c", "to_c")
+
+    @cached_property
+    def derivatives(self) -> Function:
+        """The Jacobians of this function."""
+        return transformed(self, "derivatives")
+
+    @cached_property
+    def jvp(self) -> Function:
+        """Products with the Jacobian."""
+        return transformed(self, "jvp")
+
+    @cached_property
+    def vjp(self) -> Function:
+        """Products with the transposed Jacobian."""
+        return transformed(self, "vjp")
+
+    @cached_property
+    def hessian(self) -> Function:
+        """Second derivatives."""
+        return transformed(self, "hessian")
 
     def warmup(
         self,

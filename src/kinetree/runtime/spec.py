@@ -9,7 +9,7 @@ from collections import namedtuple
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from keyword import iskeyword
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from kinetree.errors import ArgumentError, unknown_name
 from kinetree.glue.descriptor import Array
@@ -84,8 +84,29 @@ def check_names(function: str, names: list[str]) -> None:
         raise ArgumentError(f"{function}: these arguments do not have different names: {names}")
 
 
+class TangentSpace(Protocol):
+    """The directions in which an array can move that is no vector, as a configuration with quaternions."""
+
+    @property
+    def port(self) -> Port:
+        """A direction, as an array."""
+
+    @property
+    def identity(self) -> bytes:
+        """All that the space depends on."""
+
+    def rates(self, entries: Sequence[Any]) -> list[dict[int, Any]]:
+        """Return the rates of each entry along each direction, by the direction's index."""
+
+    def velocities(self, entries: Sequence[Any]) -> list[dict[int, Any]]:
+        """Return each entry of the direction of a motion as a combination of the entries' rates, by their index."""
+
+
 Arguments = Mapping[str, Any]
 """The inputs by name, as nested lists of scalars; an input without axes is a scalar."""
+
+Page = Callable[[Arguments, Mapping[str, Any], Sequence[str]], Mapping[str, Any]]
+"""Derivatives by these inputs, by name, from arguments and options."""
 
 
 @dataclass(frozen=True)
@@ -124,6 +145,10 @@ class FunctionSpec:
         ``named[input](dict, options) -> array``: how a dict that is given for this input becomes its array.
     group : Group, optional
         An argument that is a value, whose fields are some of the optional inputs and of the options.
+    jacobians : (frozenset of str, callable), optional
+        The inputs by which derivatives of the only result are known otherwise than from the program, and the page.
+    spaces : mapping of str to TangentSpace, optional
+        Those of inputs and outputs that are configurations, by name. None if the function is not differentiated.
     ranges : mapping of str to Range
         The numbers that inputs may hold. Those of flags may be bools, and have no say in whether a call is float32.
     truths : frozenset of str
@@ -161,6 +186,10 @@ class FunctionSpec:
     named: Mapping[str, Callable[[Mapping[str, Any], Mapping[str, Any]], Any]] = field(default_factory=dict)
     ranges: Mapping[str, Range] = field(default_factory=dict)
     group: Group | None = None
+    jacobians: (
+        tuple[frozenset[str], Callable[[Arguments, Mapping[str, Any], Sequence[str]], Mapping[str, Any]]] | None
+    ) = None
+    spaces: Mapping[str, TangentSpace] | None = None
     truths: frozenset[str] = frozenset()
     guessed: frozenset[str] = frozenset()
     reduce: Callable[[], tuple[Any, ...]] | None = None

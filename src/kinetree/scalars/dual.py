@@ -7,7 +7,7 @@ from typing import Any
 
 from kinetree.derivatives import PARTIALS
 from kinetree.scalars import functions
-from kinetree.scalars.functions import Scalar, apply, sqrt
+from kinetree.scalars.functions import Scalar, apply, select, sqrt
 
 
 class Dual:
@@ -91,6 +91,14 @@ class Dual:
             if isinstance(x, Dual):
                 rate = rate + partial * x.rate
         return Dual(y, rate)
+
+    @staticmethod
+    def selected(condition: Any, chosen: Scalar, otherwise: Scalar) -> Dual:
+        """Return the choice between dual numbers: of their values and of their rates (see `select`)."""
+        return Dual(
+            select(condition, value_of(chosen), value_of(otherwise)),
+            select(condition, rate_of(chosen), rate_of(otherwise)),
+        )
 
     @property
     def constant(self) -> Any:

@@ -123,6 +123,9 @@ def select(condition: Any, chosen: Scalar, otherwise: Scalar) -> Scalar:
     """
     if isinstance(condition, bool | np.bool_):
         return chosen if condition else otherwise
+    own: Any = getattr(chosen, "selected", None) or getattr(otherwise, "selected", None)  # dual numbers
+    if own is not None:
+        return own(condition, chosen, otherwise)
     namespace = _namespace(condition)
     if namespace.__name__ == "sympy":
         return namespace.Piecewise((chosen, condition), (otherwise, True))

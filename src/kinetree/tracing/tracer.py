@@ -29,7 +29,7 @@ class Tracer:
 
     def arguments(self, ports: Iterable[Port]) -> dict[str, Any]:
         """Return new input arrays by name, as nested lists; scalars where they have no axes."""
-        return {port.name: _nested(self.input(port), port.shape) for port in ports}
+        return {port.name: nested(self.input(port), port.shape) for port in ports}
 
     def program(self, outputs: Mapping[str, tuple[tuple[int, ...], Any]], kind: type[Expr] = Expr) -> Program:
         """Return the program with these outputs: name to shape and entries; numbers become constants of `kind`."""
@@ -50,12 +50,12 @@ class Tracer:
         return kind(self.graph, 0).node_of(entry)
 
 
-def _nested(entries: list[Expr], shape: tuple[int, ...]) -> Any:
+def nested(entries: list[Expr], shape: tuple[int, ...]) -> Any:
     """Return flat row-major entries as nested lists of this shape."""
     if len(shape) <= 1:
         return entries if shape else entries[0]
     step = math.prod(shape[1:])
-    return [_nested(entries[k * step : (k + 1) * step], shape[1:]) for k in range(shape[0])]
+    return [nested(entries[k * step : (k + 1) * step], shape[1:]) for k in range(shape[0])]
 
 
 def flatten(entries: Any) -> Iterator[Any]:

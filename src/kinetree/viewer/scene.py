@@ -26,6 +26,7 @@ SHAPES = ("visual", "collision", "links")
 PLAIN, LINK = (0.75, 0.76, 0.78, 1.0), (0.35, 0.55, 0.8, 1.0)
 STICK, FORCE = (60, 60, 65), (220, 60, 40)
 MOST_ROBOTS = 1000
+POINT = 0.05  # m: how large a point mass is drawn
 SEEN = 0.01  # of its weight: the least force of a contact that is drawn
 
 
@@ -100,13 +101,15 @@ class Scene:
 
     def show(self, q: Array, f: Array | None = None) -> None:
         """Show configurations (robots, nq), with the forces of the constraints (robots, nrows)."""
+        from viser.transforms import SO3
+
         X = self._poses(q)
         with self._lock, self._atomic():
             self._shown, moved = (q, f), list(self._meshes)
             self.frames.visible = self.with_frames
             for handle, places in [*moved, (self.frames, self._frames)] if self.with_frames else moved:
                 T = places.at(X)
-                handle.batched_wxyzs = quaternions(T[..., :3, :3]).reshape(-1, 4)
+                handle.batched_wxyzs = SO3.from_matrix(T[..., :3, :3]).wxyz.reshape(-1, 4)
                 handle.batched_positions = (T[..., :3, 3] + self._shift).reshape(-1, 3)
             if len(self._lines):
                 points = self._skeleton.points_at(X[:, :-1])[:, self._lines]
@@ -186,7 +189,7 @@ def inertia_box(robot: Robot, body: int) -> list[Geometry]:
     moments, axes = np.linalg.eigh(about_com)
     axes[:, 2] *= np.sign(np.linalg.det(axes))
     edges = np.sqrt(np.maximum(6.0 * (moments.sum() - 2.0 * moments) / m, 0.0))
-    thick = np.maximum(edges, 0.05 * edges.max() + 1e-3)
+    thick = np.maximum(edges, 0.05 * edges.max() if edges.any() else POINT)
     return [Geometry(robot.body_names[body], Box(tuple(thick)), Transform.placed(axes, c), color=LINK)]
 
 
@@ -213,16 +216,3 @@ def glb(geometry: Geometry) -> bytes:
 def pose(X: Transform) -> Array:
     """Return the pose of a transform's frame (4, 4)."""
     return np.array(X.placement, dtype=np.float64)
-
-
-def quaternions(R: Array) -> Array:
-    """Return the unit quaternions (..., 4) of rotations (..., 3, 3), the real part first."""
-    x, y, z = (R[..., k, k] for k in range(3))
-    products = np.empty((*R.shape[:-2], 4, 4))  # 4 p pᵀ
-    products[..., range(4), range(4)] = 1.0 + np.stack([x + y + z, x - y - z, y - x - z, z - x - y], axis=-1)
-    for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
-        products[..., 0, i + 1] = products[..., i + 1, 0] = R[..., k, j] - R[..., j, k]
-        products[..., i + 1, j + 1] = products[..., j + 1, i + 1] = R[..., i, j] + R[..., j, i]
-    largest = np.diagonal(products, axis1=-2, axis2=-1).argmax(axis=-1)
-    p = np.take_along_axis(products, largest[..., None, None], axis=-2)[..., 0, :]
-    return np.asarray(p / np.linalg.norm(p, axis=-1, keepdims=True))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
 from typing import Any
 
+from kinetree.formats.graph import new_name
 from kinetree.formats.xml import quaternion_rotation
 from kinetree.spatial import Transform
 
@@ -15,6 +15,8 @@ CONNECT, WELD, COUPLING = range(3)  # mjtEq
 JOINT, JOINT_IN_PARENT = range(2)  # mjtTrn
 PLANE, HFIELD, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX = range(7)  # mjtGeom; others are meshes
 SITE = 6  # mjOBJ_SITE
+FAR = 1e10
+"""Stands for an infinite end of a range, of which MJCF wants both: MuJoCo's largest number (mjMAXVAL)."""
 
 
 def names_of(m: Any, kind: str) -> list[str]:
@@ -34,13 +36,6 @@ def given_names(m: Any, array: str) -> list[str]:
     texts: bytes = m.names
     starts = getattr(m, f"name_{array}adr").tolist()
     return [texts[k : texts.index(b"\0", k)].decode("utf-8", "replace") for k in starts]
-
-
-def new_name(name: str, taken: Container[str]) -> str:
-    """Return the name, with underscores behind it until it is new."""
-    while name in taken:
-        name += "_"
-    return name
 
 
 def pose(position: Any, quaternion: Any) -> Transform:

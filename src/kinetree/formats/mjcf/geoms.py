@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.formats.save import Export, Losses, new_name, numbers
+from kinetree.formats.graph import new_name
+from kinetree.formats.save import Export, Losses, numbers
 from kinetree.geometry import Geometry, shapes
 from kinetree.spatial import Transform
 
@@ -59,11 +60,8 @@ class Geoms:
         """Add a shape, whose link is at X in the body."""
         shape, X = geometry.shape, geometry.placement @ X
         kind, size = SHAPES[type(shape)](shape) if type(shape) in SHAPES else ("mesh", ())
-        if isinstance(shape, shapes.Mesh) and not _readable(shape.path):
-            self.losses.leave_out("meshes that are missing, or that MuJoCo does not read: {}", [shape.path])
-            return
-        if kind == "plane" and element.find("joint") is not None:
-            self.losses.leave_out("planes on moving bodies: {}", [geometry.link])
+        if flaw := _flaw(shape, size, moves=element.find("joint") is not None, touches=role != "visual"):
+            self.losses.leave_out(flaw, [getattr(shape, "path", geometry.link)])
             return
         if isinstance(shape, shapes.HeightField):
             kind, X = "hfield", Transform.translation((0.0, 0.0, min(map(min, shape.heights)))) @ X
@@ -89,6 +87,19 @@ class Geoms:
             self.assets[shape] = new_name(stem, {*self.assets.values()})
             ET.SubElement(self.element, kind, name=self.assets[shape]).attrib.update(ASSETS[type(shape)](shape))
         return self.assets[shape]
+
+
+def _flaw(shape: shapes.Shape, size: Sequence[float], *, moves: bool, touches: bool) -> str:
+    """Return why MuJoCo would refuse a shape, empty where it does not."""
+    match shape:
+        case shapes.Mesh(path=path):
+            return "" if _readable(path) else "meshes that are missing, or that MuJoCo does not read: {}"
+        case shapes.Triangles(vertices=points):
+            flat = len(points) < 4 or (touches and np.linalg.matrix_rank(points - points[0]) < 3)
+            return "flat meshes that touch, or have less than four vertices: those of {}" if flat else ""
+        case shapes.Plane():
+            return "planes on moving bodies: {}" if moves else ""
+    return "shapes without extent: those of {}" if min(size, default=1.0) <= 0.0 else ""
 
 
 def _readable(path: str) -> bool:

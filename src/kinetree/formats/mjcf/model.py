@@ -10,6 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from kinetree.errors import FormatError, ModelError, listed, shortened
+from kinetree.formats.graph import new_name
 from kinetree.formats.load import ReadOptions, RobotFile
 from kinetree.formats.mjcf import codes as mj
 from kinetree.formats.mjcf.compiler import compiled
@@ -117,7 +118,7 @@ class _Tree:
                 parent, at = child, Transform.identity()
             if not joints:
                 b.add_link(link, inertias.get(link))
-                name, joint = mj.new_name(f"{link}.weld", fixed), Fixed()
+                name, joint = new_name(f"{link}.weld", fixed), Fixed()
                 if self.floating and i == self.root:
                     name, joint, at = ROOT_JOINT, FreeFlyer(), Transform.identity()
                 fixed.add(name)
@@ -130,7 +131,7 @@ class _Tree:
         ]
 
     def _new(self, name: str) -> str:
-        self.taken.add(found := mj.new_name(name, self.taken))
+        self.taken.add(found := new_name(name, self.taken))
         return found
 
     def add_frame(self, name: str, body: int, placement: Transform) -> str:
@@ -162,6 +163,7 @@ class _Tree:
             return FreeFlyer() if kind == mj.FREE else Spherical(), anchor or Transform.identity(), anchor, {}
         joint = (Revolute if kind == mj.HINGE else Prismatic)(m.jnt_axis[k].tolist())
         lower, upper = m.jnt_range[k].tolist() if limited else (-np.inf, np.inf)
+        lower, upper = (x if abs(x) < mj.FAR else np.copysign(np.inf, x) for x in (lower, upper))
         effort = float(abs(m.jnt_actfrcrange[k]).max()) if m.jnt_actfrclimited[k] else np.inf
         own: dict[str, Any] = {"limits": JointLimits(lower, upper, effort=effort)}
         if stiffness:

@@ -15,15 +15,15 @@ import numpy as np
 
 from kinetree import joints
 from kinetree.errors import ModelError
+from kinetree.formats.graph import new_name
+from kinetree.formats.mjcf.codes import FAR
 from kinetree.formats.mjcf.geoms import HERE, Geoms, placed
-from kinetree.formats.save import Closing, Coupling, Export, Losses, new_name, number, numbers, own_physics
+from kinetree.formats.save import Closing, Coupling, Export, Losses, number, numbers, own_physics
 from kinetree.model import WORLD, Actuator, Body
 from kinetree.model.body import NO_FRICTION
 from kinetree.model.checks import about_com
 from kinetree.spatial import Inertia, Transform, Vec3
 
-FAR = 1e10
-"""Stands for an infinite end of a range, of which MJCF wants both: MuJoCo's largest number (mjMAXVAL)."""
 LEAST = 1e-9
 """The mass (kg) and moment (kg·m²) of a moving body that has none."""
 MINIMUM = 1e-15

@@ -9,6 +9,7 @@ from typing import Any
 
 from kinetree import joints
 from kinetree.errors import ModelError
+from kinetree.formats.graph import new_name
 from kinetree.formats.save import (
     OF_JOINTS,
     Closing,
@@ -17,7 +18,6 @@ from kinetree.formats.save import (
     in_order,
     leave_out_equipment,
     mesh_uri,
-    new_name,
     number,
     numbers,
     own_physics,

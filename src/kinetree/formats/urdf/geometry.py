@@ -83,10 +83,14 @@ def _colors(robot: Element, flaws: Flaws) -> dict[str | int, Color]:
     of_links = [m for link in robot.all("link") for visual in link.all("visual") for m in visual.all("material")]
     found: dict[str | int, Color] = {}
     for material in (*robot.all("material"), *of_links):
-        rgba = material.only("color")
-        own = rgba and flaws.catch(lambda rgba: color(rgba, "rgba"), rgba)
+        own = flaws.catch(_rgba, material)
         if own:
             found[id(material)] = own
             if name := _name(material):
                 found.setdefault(name, own)
     return found
+
+
+def _rgba(material: Element) -> Color | None:
+    rgba = material.only("color")
+    return None if rgba is None else color(rgba, "rgba")

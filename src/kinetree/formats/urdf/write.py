@@ -11,13 +11,13 @@ from xml.sax.saxutils import quoteattr
 import numpy as np
 
 from kinetree.errors import ModelError
+from kinetree.formats.graph import new_name
 from kinetree.formats.save import (
     Export,
     Losses,
     in_order,
     leave_out_equipment,
     mesh_uri,
-    new_name,
     number,
     numbers,
     own_physics,

@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 
 from kinetree.algorithms.kinematics.manifold import turning
 from kinetree.errors import ArgumentError, unknown_name
-from kinetree.functions.rates import rates
 from kinetree.identification.parameters.grouping import group
 from kinetree.identification.parameters.regressor import Columns, compiled, massless, positions
 from kinetree.identification.parameters.terms import OF_ROBOTS, TERMS, JointTerms, checked, places
@@ -182,11 +181,6 @@ class BaseParameters:
     def rows(self) -> Function:
         """The same without the entries that are always zero, row after row: what is quick to sum up."""
         return compiled(self.robot, self.columns, "base_regressor_rows", packed=True)
-
-    @cached_property
-    def row_rates(self) -> Function:
-        """How fast `rows` change, with ``direction``: see `kinetree.functions.rates`."""
-        return rates(self.rows, "direction")
 
     @cached_property
     def rest(self) -> Robot | None:

@@ -1,0 +1,27 @@
+"""Derivatives of algorithms that are quicker than differentiating their programs, each a page of its own.
+
+A page is a row of `JACOBIANS`: it takes the model, the arguments and options of the algorithm by name, and the inputs
+that are asked for, and returns the rows of their Jacobians by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
+
+from kinetree.glossary.symbols import Matrix
+from kinetree.lazy import lazy_method
+from kinetree.model import Model
+
+Page = Callable[[Model, Mapping[str, Any], Mapping[str, Any], Collection[str]], Mapping[str, Matrix]]
+
+JACOBIANS: dict[str, tuple[frozenset[str], Page]] = {
+    name: (frozenset(inputs.split()), lazy_method(f"kinetree.algorithms.derivatives.{module}", name))
+    for name, module, inputs in (
+        ("inverse_dynamics", "inverse_dynamics", "q v a"),
+        ("bias_forces", "inverse_dynamics", "q v"),
+        ("gravity_forces", "inverse_dynamics", "q"),
+        ("forward_dynamics", "forward_dynamics", "q v tau"),
+    )
+}
+"""The inputs that a page knows, and the page, by the name of the algorithm."""

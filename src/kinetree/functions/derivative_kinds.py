@@ -1,0 +1,276 @@
+"""The kinds of derivatives of a function: what each takes and returns, and how it is made of the program."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from kinetree.graph import Graph, Port
+from kinetree.runtime.options import Value
+from kinetree.runtime.spec import FunctionSpec, Page, Variant
+
+if TYPE_CHECKING:
+    from kinetree.passes.adjoints import Derivatives, Row
+
+Options = tuple[tuple[str, Value], ...]
+
+
+class Opened(NamedTuple):
+    """The program of a function in a graph that grows, and what its derivatives are taken of and by.
+
+    `spec` is that of one variant; `ports` are all inputs, also those of the derivative; `wrt` are names of inputs.
+    """
+
+    spec: FunctionSpec
+    ports: tuple[Port, ...]
+    graph: Graph
+    results: list[int]
+    wrt: tuple[str, ...]
+    variant: Variant
+
+    @classmethod
+    def of(
+        cls, spec: FunctionSpec, variant: Variant, inputs: tuple[Port, ...], wrt: tuple[str, ...], value: bool
+    ) -> Opened:
+        """Return the function opened, as a part of one with these inputs.
+
+        Where its value is a result too, that keeps its bits.
+        """
+        from kinetree.passes import optimize
+        from kinetree.passes.adjoints import recorded
+
+        program = spec.trace(variant)
+        program = optimize(program) if value else program
+        graph, names = Graph(), [port.name for port in inputs]
+        own = [names.index(port.name) for port in spec.ports(variant.optional)]
+        results = recorded(program, graph, lambda port, k: graph.node("input", (), (own[port], k)), exact=value)
+        return cls(spec, inputs, graph, results, wrt, variant)
+
+    def entries(self, name: str) -> list[int]:
+        """Return the nodes of an input."""
+        place, port = next((k, port) for k, port in enumerate(self.ports) if port.name == name)
+        return [self.graph.node("input", (), (place, k)) for k in range(port.size)]
+
+    def derivatives(self, seeds: Mapping[int, Row] | None = None) -> Derivatives:
+        """Return the derivatives of the results by the inputs: its columns are names with indices."""
+        from kinetree.passes.adjoints import Derivatives
+
+        return Derivatives(self.graph, self.results, self.seeds() if seeds is None else seeds)
+
+    def seeds(self) -> dict[int, Row]:
+        """Return the rates of the inputs' entries along each direction."""
+        found: dict[int, Row] = {}
+        for name in self.wrt:
+            nodes = self.entries(name)
+            for node, rates in zip(nodes, self._rates(name, nodes), strict=True):
+                found[node] = {(name, k): self.node(x) for k, x in rates.items()}
+        return found
+
+    def _rates(self, name: str, nodes: Sequence[int]) -> list[dict[int, Any]]:
+        space = self.spec.spaces and self.spec.spaces.get(name)
+        return space.rates(self.scalars(nodes)) if space else [{k: 1.0} for k in range(len(nodes))]
+
+    def outputs(self) -> Iterator[tuple[Port, int, list[dict[int, int]]]]:
+        """Yield each output, where its entries begin, and its rates as combinations of those of its entries."""
+        start = 0
+        for port in self.spec.outputs:
+            nodes = self.results[start : start + port.size]
+            space = self.spec.spaces and self.spec.spaces.get(port.name)
+            rows = space.velocities(self.scalars(nodes)) if space else [{k: 1.0} for k in range(port.size)]
+            yield port, start, [{k: self.node(x) for k, x in row.items()} for row in rows]
+            start += port.size
+
+    def paged(self, page: Page) -> dict[tuple[str, str], tuple[int, ...]]:
+        """Return the blocks of the Jacobian, of which a page knows, by the names of the result and of inputs."""
+        from kinetree.tracing.tracer import flatten, nested
+
+        given = {
+            port.name: nested(self.scalars(self.entries(port.name)), port.shape)
+            for port in self.spec.ports(self.variant.optional)
+        }
+        found, (result,) = page(given, dict(self.variant.options), self.wrt), self.spec.outputs
+        return {(result.name, name): tuple(self.node(x) for x in flatten(found[name])) for name in self.wrt}
+
+    def scalars(self, nodes: Iterable[int]) -> list[Any]:
+        """Return nodes as scalars that record."""
+        from kinetree.tracing.expr import Expr
+
+        return [Expr(self.graph, i) for i in nodes]
+
+    def node(self, x: Any) -> int:
+        """Return the node of a scalar."""
+        return self.graph.const(x) if isinstance(x, float | int) else x.id
+
+    def sum(self, pairs: Iterable[tuple[int, int]]) -> int:
+        """Return the sum of these products."""
+        from kinetree.graph import fold
+
+        total = self.graph.const(0.0)
+        for a, b in pairs:
+            total = fold.add(self.graph, total, fold.mul(self.graph, a, b))
+        return total
+
+
+Made = list[tuple[int, ...]]
+"""The nodes of each result, after those of the value."""
+
+
+@dataclass(frozen=True)
+class Transform:
+    """A kind of derivative: what its function takes beside the arguments, what it returns, and how it is made.
+
+    Attributes
+    ----------
+    summary, text : str
+        Of its documentation.
+    further : callable
+        ``further(spec, wrt) -> ports``: the further inputs.
+    outputs : callable
+        ``outputs(spec, wrt) -> ports``.
+    make : callable
+        ``make(opened, further) -> nodes``, where `further` has the nodes of the further inputs by name.
+    directions : bool
+        Whether the further inputs are optional and choose what the derivative is taken by; else `wrt` does.
+    """
+
+    summary: str
+    text: str
+    further: Callable[[FunctionSpec, Sequence[str]], Sequence[Port]]
+    outputs: Callable[[FunctionSpec, Sequence[str]], Sequence[Port]]
+    make: Callable[[Opened, Mapping[str, list[int]]], Made]
+    directions: bool = False
+
+
+def tangent_port(spec: FunctionSpec, name: str) -> Port:
+    """Return the port of directions of an input or output: nv numbers for a configuration."""
+    space = spec.spaces and spec.spaces.get(name)
+    own = next(port for port in (*spec.inputs, *spec.outputs) if port.name == name)
+    return space.port if space else own
+
+
+def _blocks(spec: FunctionSpec, wrt: Sequence[str]) -> list[Port]:
+    shapes = {name: tangent_port(spec, name).shape for name in (*(p.name for p in spec.outputs), *wrt)}
+    return [Port(f"d{out.name}_d{name}", shapes[out.name] + shapes[name]) for out in spec.outputs for name in wrt]
+
+
+def _jacobian(opened: Opened, _: Mapping[str, list[int]]) -> Made:
+    known, page = opened.spec.jacobians or (frozenset(), None)
+    paged = tuple(name for name in opened.wrt if name in known)
+    blocks = opened._replace(wrt=paged).paged(page) if page and paged else {}
+    blocks |= _from_program(opened._replace(wrt=tuple(name for name in opened.wrt if name not in known)))
+    return [blocks[port.name, name] for port in opened.spec.outputs for name in opened.wrt]
+
+
+def _from_program(opened: Opened) -> dict[tuple[str, str], tuple[int, ...]]:
+    """Return the blocks of the Jacobian by the names of results and inputs."""
+    if not opened.wrt:
+        return {}
+    rows, zero = opened.derivatives().jacobian(), opened.graph.const(0.0)
+    return {
+        (port.name, name): tuple(
+            opened.sum((x, rows[start + k].get((name, column), zero)) for k, x in row.items())
+            for row in combined
+            for column in range(tangent_port(opened.spec, name).size)
+        )
+        for port, start, combined in opened.outputs()
+        for name in opened.wrt
+    }
+
+
+def _directed(opened: Opened, directions: Mapping[str, list[int]]) -> dict[int, Row]:
+    """Return the rates of the inputs' entries along one direction, whose entries are nodes."""
+    return {
+        node: {0: opened.sum((x, directions[column[0]][column[1]]) for column, x in row.items())}  # type: ignore[index]
+        for node, row in opened.seeds().items()
+    }
+
+
+def _rates(opened: Opened, further: Mapping[str, list[int]]) -> Made:
+    directions = {name: further[f"d{name}"] for name in opened.wrt}
+    rates, zero = opened.derivatives(_directed(opened, directions)).forward(), opened.graph.const(0.0)
+    return [
+        tuple(opened.sum((x, rates[start + k].get(0, zero)) for k, x in row.items()) for row in combined)
+        for _port, start, combined in opened.outputs()
+    ]
+
+
+def _gradient(opened: Opened, further: Mapping[str, list[int]]) -> Row:
+    """Return the derivative of the sum of the outputs times their weights."""
+    weights: dict[int, int] = {}
+    for port, start, combined in opened.outputs():
+        bar = further[f"{port.name}_bar"]
+        for k in range(port.size):
+            weights[start + k] = opened.sum((row[k], bar[j]) for j, row in enumerate(combined) if k in row)
+    return opened.derivatives().backward(weights)
+
+
+def _columns(opened: Opened) -> list[Hashable]:
+    return [(name, k) for name in opened.wrt for k in range(tangent_port(opened.spec, name).size)]
+
+
+def _adjoints(opened: Opened, further: Mapping[str, list[int]]) -> Made:
+    row, zero = _gradient(opened, further), opened.graph.const(0.0)
+    return [tuple(row.get((name, k), zero) for k in range(tangent_port(opened.spec, name).size)) for name in opened.wrt]
+
+
+def _hessian(opened: Opened, further: Mapping[str, list[int]]) -> Made:
+    """Return the symmetric part of the derivatives of the gradient: of ``f(q ⊞ δ)`` in δ, as ⊞ is an exponential."""
+    row, zero, half = _gradient(opened, further), opened.graph.const(0.0), opened.graph.const(0.5)
+    columns = _columns(opened)
+    rates = opened._replace(results=[row.get(c, zero) for c in columns]).derivatives().forward()
+    return [
+        tuple(
+            opened.sum([(half, rates[i].get(b, zero)), (half, rates[j].get(a, zero))])
+            if i != j
+            else rates[i].get(a, zero)
+            for i, a in enumerate(columns)
+            for j, b in enumerate(columns)
+        )
+    ]
+
+
+def _weights(spec: FunctionSpec, _: Sequence[str]) -> list[Port]:
+    return [Port(f"{port.name}_bar", tangent_port(spec, port.name).shape) for port in spec.outputs]
+
+
+def _square(spec: FunctionSpec, wrt: Sequence[str]) -> list[Port]:
+    n = sum(tangent_port(spec, name).size for name in wrt)
+    return [Port("hessian", (n, n))]
+
+
+TRANSFORMS: dict[str, Transform] = {
+    "derivatives": Transform(
+        "Derivatives of the results of {0} by its inputs: Jacobians.",
+        "The derivative of result y by input x is ``dy_dx`` (..., *y, *x), with nv numbers for a configuration.",
+        lambda spec, wrt: [],
+        _blocks,
+        _jacobian,
+    ),
+    "jvp": Transform(
+        "Rates of the results of {0} along rates of its inputs: products with its Jacobian.",
+        "``dx`` is the rate of input x, that of a configuration (..., nv); at least one is given, others are zero. The "
+        "rate of result y is ``dy``.",
+        lambda spec, wrt: [Port(f"d{name}", tangent_port(spec, name).shape) for name in wrt],
+        lambda spec, wrt: [Port(f"d{port.name}", tangent_port(spec, port.name).shape) for port in spec.outputs],
+        _rates,
+        directions=True,
+    ),
+    "vjp": Transform(
+        "Derivatives of the weighted sum of the results of {0}: products with its transposed Jacobian.",
+        "``y_bar`` is the weight of result y, in its shape; the derivative by input x is ``x_bar``, (..., nv) for a "
+        "configuration.",
+        _weights,
+        lambda spec, wrt: [Port(f"{name}_bar", tangent_port(spec, name).shape) for name in wrt],
+        _adjoints,
+    ),
+    "hessian": Transform(
+        "Second derivatives of the weighted sum of the results of {0}: a symmetric matrix.",
+        "``y_bar`` is the weight of result y, in its shape. Rows and columns are the entries of the inputs, in the "
+        "order of the arguments, nv for a configuration, whose steps are those of ``q ⊞ dv``.",
+        _weights,
+        _square,
+        _hessian,
+    ),
+}
+"""The kinds of derivatives, by the attributes of a function that they are."""

@@ -1,0 +1,255 @@
+"""Derivatives from graph to graph: rates that go forward and adjoints that go back, both sparse, array calls included.
+
+The seeds of some nodes, the sources, are given: their rates by column. A source is what the derivatives are taken by,
+so nothing that it is computed from is looked at. All that is made is recorded in the graph of the values, and shares
+what these have computed. Sums are made in the order of the nodes, so that equal programs have equal derivatives.
+
+A choice passes rates and adjoints as a choice, and what a branch that is not taken leaves of an adjoint, zero, is not
+multiplied with a derivative that may be infinite: ``where(x > 0, sqrt(x), 0)`` has the derivative 0 at 0. That of
+``abs`` at 0 is 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from kinetree.graph import Graph, Port, Program, fold
+from kinetree.graph.array_operations import ArrayOperation, call
+from kinetree.graph.graph import Node
+from kinetree.graph.ops import OPS
+from kinetree.passes.tangents import CHOICES, Functions, tangent
+from kinetree.tracing.expr import Expr
+
+Row = dict[Hashable, int]
+"""The nodes of a row's entries, by column; all others are zero."""
+
+Seeds = Mapping[int, Row]
+"""The rates of sources, by node and column."""
+
+UNBOUNDED: Final = frozenset(
+    ("div", "sqrt", "log", "log1p", "cbrt", "arcsin", "arccos", "arctan2", "hypot", "power", "fmod")
+)
+"""Operations whose partial derivatives may not be finite."""
+
+
+def recorded(program: Program, graph: Graph, entry: Callable[[int, int], int], *, exact: bool = False) -> list[int]:
+    """Return the nodes of a program's results in this graph; ``entry(port, k)`` is the node of an input's entry.
+
+    With `exact` they keep the bits that the program has, whatever else is computed of them.
+    """
+
+    def operation(node: Node, given: list[int]) -> int:
+        op, args = OPS[node.op], tuple(given)
+        return op.exact_node(graph, args) if exact else op.node(graph, args, node.payload)
+
+    return program.evaluated(graph.const, entry, operation, lambda payload, given: call(graph, payload, given))
+
+
+class Derivatives:
+    """The derivatives of nodes of a graph by its sources."""
+
+    def __init__(self, graph: Graph, outputs: Sequence[int], seeds: Seeds) -> None:
+        self.graph, self.outputs, self.seeds = graph, outputs, seeds
+        self._zero = graph.const(0.0)
+        self._functions = Functions(graph)
+        self._partials: dict[int, list[tuple[int, int]]] = {}
+        self._unchosen = set[int]()
+        self._active = self._find_active()
+
+    def _find_active(self) -> list[int]:
+        """Return the nodes that the outputs depend on and that depend on a source, in order."""
+        live, stack, nodes = set[int](), list(self.outputs), self.graph.nodes
+        while stack:
+            i = stack.pop()
+            if i not in live:
+                live.add(i)
+                stack.extend(() if i in self.seeds else nodes[i].args)
+        active = set[int]()
+        for i in sorted(live):
+            if i in self.seeds or not active.isdisjoint(nodes[i].args):
+                active.add(i)
+        return sorted(active)
+
+    def partials(self, i: int) -> list[tuple[int, int]]:
+        """Return the arguments of a node with the nodes of its partial derivatives, those that are zero left out."""
+        if i not in self._partials:
+            op, args, _ = self.graph.nodes[i]
+            if (formula := OPS[op].partials) is None:
+                raise NotImplementedError(f"the operation {op!r} has no derivative")
+            values = [Expr(self.graph, x) for x in (i, *args)]
+            found = [self._node(x) for x in formula(self._functions, *values)]
+            self._partials[i] = [pair for pair in zip(args, found, strict=True) if pair[1] != self._zero]
+        return self._partials[i]
+
+    def _node(self, x: Any) -> int:
+        return x.id if isinstance(x, Expr) else self.graph.const(x)
+
+    # -- forward ---------------------------------------------------------------------------------------------------
+
+    def forward(self) -> list[Row]:
+        """Return the rates of the outputs, by column."""
+        graph, zero, rates = self.graph, self._zero, dict[int, Row]()
+        called: dict[int, dict[Hashable, list[int]]] = {}
+        for i in self._active:
+            op, args, payload = graph.nodes[i]
+            if i in self.seeds:
+                rates[i] = self.seeds[i]
+            elif op == "call":
+                columns = dict.fromkeys(column for a in args for column in rates.get(a, {}))
+                called[i] = {
+                    c: _pushed(graph, payload, args, [rates.get(a, {}).get(c, zero) for a in args]) for c in columns
+                }
+                rates[i] = dict.fromkeys(columns, zero)
+            elif op == "get":
+                rates[i] = {c: node for c, nodes in called[args[0]].items() if (node := nodes[payload]) != zero}
+            elif op in CHOICES:
+                first, second = (rates.get(a, {}) for a in args[2:])
+                rates[i] = {
+                    c: CHOICES[op](graph, *args[:2], first.get(c, zero), second.get(c, zero)) for c in first | second
+                }
+            else:
+                rates[i] = self._summed(i, rates)
+        return [rates.get(o, {}) for o in self.outputs]
+
+    def _summed(self, i: int, rates: Mapping[int, Row]) -> Row:
+        row: Row = {}
+        for a, partial in self.partials(i):
+            for c, rate in rates.get(a, {}).items():
+                _add_to(self.graph, row, c, fold.mul(self.graph, rate, partial))
+        return {c: node for c, node in row.items() if node != self._zero}
+
+    # -- back ------------------------------------------------------------------------------------------------------
+
+    def backward(self, weights: Mapping[int, int]) -> Row:
+        """Return the derivative of the sum of outputs (their places) times these nodes, by column."""
+        graph, zero, active = self.graph, self._zero, set(self._active)
+        adjoints: dict[Hashable, int] = {}
+        results: dict[int, dict[int, int]] = {}
+        row: Row = {}
+        for place, weight in weights.items():
+            if self.outputs[place] in active:
+                _add_to(graph, adjoints, self.outputs[place], weight)
+        for i in reversed(self._active):
+            op, args, payload = graph.nodes[i]
+            pairs: Iterable[tuple[int, int]] = ()
+            if op == "call" and i in results and i not in self.seeds:
+                of_results = [results[i].get(k, zero) for k in range(payload.results)]
+                pairs = zip(args, payload.adjoint(graph, args, of_results, adjoint), strict=True)
+            adjoint_i = adjoints.get(i, zero)
+            if adjoint_i == zero and op != "call":
+                continue
+            if i in self.seeds:
+                for c, seed in self.seeds[i].items():
+                    _add_to(graph, row, c, fold.mul(graph, adjoint_i, seed))
+            elif op == "get":
+                results.setdefault(args[0], {})[payload] = adjoint_i
+            elif op in CHOICES:
+                a, b, first, second = args
+                pairs = (
+                    (first, CHOICES[op](graph, a, b, adjoint_i, zero)),
+                    (second, CHOICES[op](graph, a, b, zero, adjoint_i)),
+                )
+            elif op != "call":
+                guarded = op in UNBOUNDED and self._may_be_chosen(adjoint_i)
+                pairs = (
+                    (a, self._where_any(adjoint_i, fold.mul(graph, adjoint_i, partial), guarded))
+                    for a, partial in self.partials(i)
+                    if a in active
+                )
+            for a, node in pairs:
+                if a in active and node != zero:
+                    _add_to(graph, adjoints, a, node)
+        return row
+
+    def _may_be_chosen(self, i: int) -> bool:
+        """Return whether an adjoint has a choice in it, and so may be zero because a branch is not taken."""
+        stack, seen = [i], set[int]()
+        while stack:
+            op, args, _ = self.graph.nodes[node := stack.pop()]
+            if op in CHOICES:
+                return True
+            if node not in seen and node not in self._unchosen:
+                seen.add(node)
+                stack.extend(args if op in ("add", "sub", "neg", "mul") else ())
+        self._unchosen |= seen
+        return False
+
+    def _where_any(self, adjoint_i: int, product: int, guarded: bool) -> int:
+        """Return a product of an adjoint with a partial derivative, 0 where the adjoint is, if that may be infinite."""
+        if not guarded:
+            return product
+        zero, at_most = self._zero, CHOICES["select_le"]
+        at_least = at_most(self.graph, zero, adjoint_i, zero, product)
+        return at_most(self.graph, adjoint_i, zero, at_least, product)
+
+    # -- all rows --------------------------------------------------------------------------------------------------
+
+    def jacobian(self) -> list[Row]:
+        """Return the rates of the outputs by column, carried in the direction that takes fewer products."""
+        if self._cost_forward() <= self._cost_backward():
+            return self.forward()
+        one = self.graph.const(1.0)
+        return [self.backward({place: one}) for place in range(len(self.outputs))]
+
+    def _cost_forward(self) -> int:
+        number: dict[Hashable, int] = {}
+        for row in self.seeds.values():
+            for c in row:
+                number.setdefault(c, len(number))
+        columns, cost = dict[int, int](), 0
+        for i in self._active:
+            args = () if i in self.seeds else self.graph.nodes[i].args
+            columns[i] = sum(1 << number[c] for c in self.seeds.get(i, ()))
+            for a in args:
+                columns[i] |= columns.get(a, 0)
+                cost += columns.get(a, 0).bit_count()
+        return cost
+
+    def _cost_backward(self) -> int:
+        rows, cost, active = dict[int, int](), 0, set(self._active)
+        for place, i in enumerate(self.outputs):
+            rows[i] = rows.get(i, 0) | 1 << place
+        for i in reversed(self._active):
+            op, args, payload = self.graph.nodes[i]
+            if op == "call" and not payload.reversible:
+                return 1 << 62
+            for a in active.intersection(() if i in self.seeds else args):
+                rows[a] = rows.get(a, 0) | rows.get(i, 0)
+            cost += rows.get(i, 0).bit_count() * len(self.seeds.get(i, args))
+        return cost
+
+
+def adjoint(program: Program) -> Program:
+    """Return the program of the adjoints of all entries of its inputs, one array, given those of its results.
+
+    Its inputs are those of the program, of which the last one is followed by the adjoints of all results.
+    """
+    graph, last = Graph(), len(program.inputs) - 1
+    extended = program.inputs[last]._replace(shape=(program.inputs[last].size + sum(p.size for p in program.outputs),))
+
+    def entry(port: int, k: int) -> int:
+        return graph.node("input", (), (port, k))
+
+    found = recorded(program, graph, entry)
+    entries = [(port, k) for port, p in enumerate(program.inputs) for k in range(p.size)]
+    seeds: Seeds = {entry(*at): {at: graph.const(1.0)} for at in entries}
+    weights = {place: entry(last, program.inputs[last].size + place) for place in range(len(found))}
+    row = Derivatives(graph, found, seeds).backward(weights)
+    adjoints = tuple(row.get(at, graph.const(0.0)) for at in entries)
+    return Program(graph, (*program.inputs[:last], extended), (Port("adjoints", (len(adjoints),)),), (adjoints,))
+
+
+def _pushed(graph: Graph, operation: ArrayOperation, args: Sequence[int], rates: Sequence[int]) -> list[int]:
+    """Return the rates of the results of an array operation."""
+    nodes, start = list[int](), 0
+    for size in operation.parts:
+        nodes += [*args[start : start + size], *rates[start : start + size]]
+        start += size
+    return call(graph, operation.tangent(tangent), nodes)[operation.results :]
+
+
+def _add_to(graph: Graph, row: dict[Hashable, int], key: Hashable, node: int) -> None:
+    """Add a node to an entry of a row."""
+    there = row.get(key)
+    row[key] = node if there is None else fold.add(graph, there, node)
