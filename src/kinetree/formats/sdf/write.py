@@ -23,6 +23,7 @@ from kinetree.formats.save import (
     own_physics,
     read_again,
     roll_pitch_yaw,
+    without_world,
 )
 from kinetree.formats.sdf.frames import WORLD as THE_WORLD
 from kinetree.formats.sdf.geometry import ALL_BITS
@@ -62,6 +63,7 @@ SHAPES: dict[type[shapes.Shape], Callable[[Any], Inside]] = {
 
 def write_sdf(robot: Export, losses: Losses) -> str:
     """Return an SDFormat document; `Robot.to_sdf` says what is in it."""
+    robot = without_world(robot, losses)
     document = _Document(robot, losses)
     of, apart = "SDF has no place for this robot", [robot.model.root, *document.without]
     read_again(robot.model, document.text(), losses, of, apart=apart, said=OF_JOINTS | ENDLESS_LIMITS)
