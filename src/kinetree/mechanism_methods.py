@@ -40,6 +40,7 @@ class Mechanism(mechanism.Mechanism):
     what it is      tree, model, constraints, constraint_names, nrows, row_slices, slots, nq, nv, nb, actuated,
                     independent, stabilization, length, print(mech)
     positions       complete_positions, mobility
+    another one     with_stabilization
     {functions}
     motion          inverse_kinematics, inverse_kinematics_solver, differential_inverse_kinematics, simulate,
                     simulation, view

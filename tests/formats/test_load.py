@@ -14,7 +14,7 @@ from kinetree.embedded import EMBEDDED, embedded_text
 from kinetree.errors import FormatError, KinetreeError
 from kinetree.formats import RobotNotFoundError, load_model
 from kinetree.formats.graph import GraphLink, KinematicGraph
-from kinetree.formats.load import READERS, find_source
+from kinetree.formats.load import READERS, ROBOT_READERS, ConstraintSpec, RobotFile, find_source, read_graph
 from kinetree.formats.xml import Element
 
 ROCK = "<robot name='rock'><link name='stone'/></robot>"
@@ -168,3 +168,25 @@ def test_a_format_is_a_reader_in_the_table(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setitem(READERS, "toy", read)
     robot = kt.load(text, floating_base=True, gravity=(0.0, 0.0, -1.62))
     assert (robot.name, robot.nv) == ("rock", 6)
+
+
+def test_a_format_of_whole_robots_is_a_reader_in_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a document, of objects of a type, and of what closes loops."""
+    made: list[object] = []
+
+    def read(document, root, options, constraints):
+        made.append((document, root and root.tag, options.lenient, constraints))
+        weld = ConstraintSpec("Weld", {"frame": "tool0", "name": "hold"})
+        return RobotFile(load_model("ur5"), {"up": [0.0] * 6}, constraints=(weld,) if constraints else ())
+
+    class Toy:
+        pass
+
+    toy = Toy()
+    monkeypatch.setitem(ROBOT_READERS, "toy", read)
+    monkeypatch.setitem(ROBOT_READERS, "Toy", read)
+    assert kt.load("<toy/>", lenient=True).configuration("up").tolist() == [0.0] * 6
+    assert kt.load_mechanism(toy).constraint_names == ("hold",)
+    assert made == [("<toy/>", "toy", True, False), (toy, None, False, True)]
+    with pytest.raises(kt.FormatError, match="no links and joints as URDF has them"):
+        read_graph("<toy/>")

@@ -106,7 +106,7 @@ def test_a_model_that_changes_later():
 
 def test_what_joints_have():
     robot = kt.load(EVERYTHING)
-    assert robot.joint_names == ("free", "twist", "lift", "joint_3", "ball")
+    assert robot.joint_names == ("root_joint", "twist", "lift", "joint_3", "ball")
     bodies = {body.joint_name: body for body in robot.model.bodies}
     assert bodies["twist"].limits == kt.JointLimits(-1.0, 2.0, effort=7.0)
     assert bodies["twist"].armature == (pytest.approx(0.05 + 25 * 0.01),)
@@ -114,7 +114,7 @@ def test_what_joints_have():
     assert bodies["twist"].friction == (0.6,)
     assert (bodies["lift"].spring.stiffness, bodies["lift"].spring.rest) == (30.0, 0.25)
     assert (bodies["joint_3"].spring.stiffness, bodies["joint_3"].spring.rest) == (3.0, 0.5)
-    assert [type(bodies[name].joint) for name in ("free", "ball")] == [FreeFlyer, Spherical]
+    assert [type(bodies[name].joint) for name in ("root_joint", "ball")] == [FreeFlyer, Spherical]
     assert robot.frame_names[:4] == ("world", "hull", "arm.0", "arm.1")
     assert {"top", "site:arm", "body_3", "fin"} <= {*robot.frame_names}
 
@@ -595,6 +595,7 @@ REFUSED = {
     HEAD + '<sensor><user dim="2000000000"/></sensor></mujoco>': "dim is more than",
     HEAD.replace("<body>", '<replicate count="100000"><body>').replace("</body>", "</body></replicate>") + "</mujoco>": "elements that",
     HEAD.replace('size="0.1"', 'size="0.1" mass="NaN"') + "</mujoco>": "mass is not a number",
+    HEAD.replace('size="0.1"', 'size="2147483647"') + "</mujoco>": "size='2147483647': numbers of more than 1e+06",
     HEAD + '<include file="../../secret.xml"/></mujoco>': "'../../secret.xml' is outside the folder of the robot's file",
     HEAD + '<include file="/etc/passwd"/></mujoco>': "'/etc/passwd' is outside the folder",
     HEAD + '<asset><model file="sub/../../x.xml"/></asset></mujoco>': "is outside the folder",

@@ -6,6 +6,7 @@ import argparse
 import math
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import kinetree
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-ROBOT = "an embedded robot (ur5, panda, go2, g1), a URDF, xacro or SDF file, or a robot_descriptions name"
+ROBOT = "an embedded robot (ur5, panda, go2, g1), a URDF, xacro, SDF or MJCF file, or a robot_descriptions name"
 
 
 def add_fields(group: Any, kind: type, *names: str, usual: str = "", **called: str) -> None:
@@ -252,8 +253,12 @@ def load_robot(arguments: argparse.Namespace) -> tuple[Robot, list[str]]:
 
 def load_robot_or_mechanism(arguments: argparse.Namespace) -> tuple[Robot | Mechanism, list[str]]:
     """Return the robot that the arguments name, with closed loops where the file has any, and the warnings given."""
+    from kinetree.formats.save import WRITERS
     from kinetree.formats.spanning import LoopError
 
+    if arguments.robot.lower().endswith(WRITERS["mjcf"].endings):  # which has loops beside a tree
+        with suppress(KinetreeError):
+            return _loaded(kinetree.load_mechanism, arguments)
     try:
         return _loaded(kinetree.load, arguments)
     except FormatError as error:

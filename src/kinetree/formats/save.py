@@ -7,6 +7,7 @@ import os
 import re
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
@@ -16,7 +17,7 @@ from kinetree.formats.load import load_model
 from kinetree.geometry import NO_GEOMETRY, Geometries
 from kinetree.joints import Joint
 from kinetree.lazy import lazy_method
-from kinetree.model import Actuator, Body, Model
+from kinetree.model import WORLD, Actuator, Body, Model
 from kinetree.model.differences import differences
 from kinetree.spatial import Transform
 
@@ -187,6 +188,18 @@ def read_again(
         losses.leave_out(OF_MODEL[field].format(model))
     for fields, text in said.items():
         losses.leave_out(text, [name for field in fields for name in lost.joints.get(field, ())])
+
+
+def without_world(robot: Export, losses: Losses) -> Export:
+    """Return a robot that floats without the frames and shapes that stand in the world beside it, noted as left out."""
+    model = robot.model
+    standing = {frame.name for frame in model.frames if frame.body == WORLD and model.has_floating_base}
+    if not standing:
+        return robot
+    losses.leave_out("what stands in the world beside a robot that floats: {}", sorted(standing))
+    left = (tuple(g for g in shapes if g.link not in standing) for shapes in robot.geometry)
+    frames = tuple(frame for frame in model.frames if frame.name not in standing)
+    return robot._replace(model=replace(model, frames=frames), geometry=Geometries(*left))
 
 
 def leave_out_equipment(robot: Export, losses: Losses) -> None:

@@ -53,7 +53,7 @@ def _again(function: Function, kind: str) -> Function:
 def _spec(spec: FunctionSpec, kind: str, reduce: Callable[[], tuple[Any, ...]]) -> FunctionSpec:
     if spec.spaces is None:
         raise ArgumentError(
-            f"{spec.name} has no {kind} yet: functions of mechanisms and contacts are not differentiated"
+            f"{spec.name} has no {kind} yet: those of mechanisms and contacts, and solvers, are not differentiated"
         )
     transform = TRANSFORMS[kind]
     spec = spec.bind({option.name: option.default for option in spec.open_options if isinstance(option, CHOSEN)})

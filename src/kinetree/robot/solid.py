@@ -41,7 +41,7 @@ def with_inertia_from_geometry(robot: R, density: float | Mapping[str, float] = 
     Warns
     -----
     FormatWarning
-        If bodies are still without mass, and so is all that they carry: they have no shapes.
+        If bodies are still without mass, and so is all that they carry: no shape or density is given for them.
 
     Examples
     --------
@@ -64,7 +64,7 @@ def with_inertia_from_geometry(robot: R, density: float | Mapping[str, float] = 
     parameters = [x for i, body in enumerate(model.bodies) for x in inertias.get(i, body.inertia)]
     filled = changes.with_inertial_parameters(model, parameters)
     if empty := _without_mass(filled):
-        warn_user(f"robot {robot.name!r}: without mass, as they have no shapes: {listed(empty)}")
+        warn_user(f"robot {robot.name!r}: still without mass, no shape or density is given for: {listed(empty)}")
     return changed(robot, filled)
 
 

@@ -50,7 +50,7 @@ def list_embedded(arguments: argparse.Namespace) -> None:
     out, headings = console(), ("robot", "what it is", "base", "figures from")
     rows = [(x.name, x.description, "floating" if x.floating else "fixed", x.source) for x in EMBEDDED.values()]
     out.print(Cells(dict.fromkeys(headings, "left"), rows, ("figures from", "base"), cut=1).for_terminal(out.width))
-    out.print("[dim]also: a URDF or SDF file, or a robot_descriptions name[/]")
+    out.print("[dim]also: a URDF, xacro, SDF or MJCF file, or a robot_descriptions name[/]")
 
 
 def facts(robot: Robot) -> dict[str, object]:

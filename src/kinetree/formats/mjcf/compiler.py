@@ -26,6 +26,10 @@ COPIES: Final = ("replicate", "composite", "flexcomp")  # as many as the product
 SIZES: Final = {"hfield": (("nrow", "ncol"), 2**24), "texture": (("width", "height"), 2**26)}
 """Sizes whose product is memory, and its limit."""
 
+LARGEST: Final = 1e6  # m, kg, kg/m³: beyond, and with an infinite axis, MuJoCo 4.0 may compute without end
+BOUNDED: Final = {"anchor", "armature", "axis", "axisangle", "density", "diaginertia", "euler", "fromto", "fullinertia"}
+BOUNDED.update(("mass", "polycoef", "pos", "quat", "ref", "relpose", "size", "springref", "xyaxes", "zaxis"))
+
 _warnings = threading.Lock()
 
 
@@ -85,6 +89,13 @@ def _one_line(said: object) -> str:
     return ", ".join(filter(None, map(str.strip, str(said).splitlines()))) or type(said).__name__
 
 
+def _large(word: str) -> bool:
+    try:
+        return abs(float(word)) > LARGEST
+    except ValueError:
+        return word.lstrip("+-")[:2].lower() == "0x"  # else the compiler says what is wrong
+
+
 class _Gate:
     """What the compiler would read, file by file."""
 
@@ -103,6 +114,8 @@ class _Gate:
                     raise element.error(f"{key} is not a number")
                 if key.startswith(counts) and max(vector(element, key, len(value.split())), default=0.0) > limit:
                     raise element.error(f"{key} is more than {limit}")
+                if key in BOUNDED and any(_large(word) for word in value.split()):
+                    raise element.error(f"{key}={shortened(value)!r}: numbers of more than {LARGEST:g} are no robot's")
             keys, most = SIZES.get(element.tag, ((), 1))
             if math.prod(number(element, key, 0.0) for key in keys) > most:
                 raise element.error(f"{' × '.join(keys)} is more than {most}")

@@ -78,7 +78,10 @@ class _Tree:
         moving = sorted({*self.m.body_rootid[self.m.dof_bodyid].tolist()})
         free = [i for i in on_world if self._floats(i)]
         if not self.floating:
-            return free[0] if len(free) == 1 and moving == free else 0
+            if len(free) != 1 or moving != free or ROOT_JOINT in self.joints[1:]:
+                return 0
+            self.joints[self.joints_of[free[0]][0]] = ROOT_JOINT
+            return free[0]
         if free:
             name = shortened(self.joints[self.joints_of[free[0]][0]])
             raise FormatError(

@@ -23,6 +23,7 @@ from kinetree.formats.save import (
     own_physics,
     read_again,
     roll_pitch_yaw,
+    without_world,
 )
 from kinetree.formats.sdf.frames import WORLD as THE_WORLD
 from kinetree.formats.sdf.geometry import ALL_BITS
@@ -58,10 +59,19 @@ SHAPES: dict[type[shapes.Shape], Callable[[Any], Inside]] = {
     shapes.Mesh: lambda s: {"mesh": {"uri": mesh_uri(s.path), "scale": numbers(s.scale)}},
 }
 """The shapes of SDFormat."""
+AXES: dict[type[joints.Joint], Callable[[Any], dict[str, Inside]]] = {
+    joints.Helical: lambda j: {
+        "screw_thread_pitch": number(2 * math.pi * j.pitch),
+        "axis": {"xyz": numbers(j.direction)},
+    },
+    joints.Universal: lambda j: {"axis": {"xyz": numbers(j.first)}, "axis2": {"xyz": numbers(j.second)}},
+}
+"""What joints have that is not just the direction of an axis."""
 
 
 def write_sdf(robot: Export, losses: Losses) -> str:
     """Return an SDFormat document; `Robot.to_sdf` says what is in it."""
+    robot = without_world(robot, losses)
     document = _Document(robot, losses)
     of, apart = "SDF has no place for this robot", [robot.model.root, *document.without]
     read_again(robot.model, document.text(), losses, of, apart=apart, said=OF_JOINTS | ENDLESS_LIMITS)
@@ -184,13 +194,11 @@ class _Document:
 
 
 def _axes(element: ET.Element, joint: joints.Joint) -> list[ET.Element]:
-    """Add the axes of a joint, and the pitch of a screw."""
-    if isinstance(joint, joints.Helical):
-        _add(element, "screw_thread_pitch", number(2 * math.pi * joint.pitch))
-    both = {"axis": joint.direction}
-    if isinstance(joint, joints.Universal):
-        both = {"axis": joint.first, "axis2": joint.second}
-    return [_add(element, tag, {"xyz": numbers(direction)}) for tag, direction in both.items() if direction]
+    """Add the axes of a joint, which are returned, and what else its type has."""
+    usual = {"axis": {"xyz": numbers(joint.direction)}} if joint.direction else {}
+    inside = AXES[type(joint)](joint) if type(joint) in AXES else usual
+    added = {tag: _add(element, tag, text) for tag, text in inside.items()}
+    return [x for tag, x in added.items() if tag.startswith("axis")]
 
 
 def _add(parent: ET.Element, tag: str, inside: Inside, **attributes: str) -> ET.Element:

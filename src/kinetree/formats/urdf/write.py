@@ -23,6 +23,7 @@ from kinetree.formats.save import (
     own_physics,
     read_again,
     roll_pitch_yaw,
+    without_world,
 )
 from kinetree.formats.urdf.document import finite
 from kinetree.geometry import Box, Capsule, Cylinder, Geometries, Mesh, Shape, Sphere
@@ -50,6 +51,7 @@ def write_urdf(robot: Export, losses: Losses) -> str:
     A frame other than a body's is a link without mass, fixed to the body, and the world is one where a fixed base does
     not stand at its origin, but for a root link called ``world``, which is the world.
     """
+    robot = without_world(robot, losses)
     model, shapes = robot.model, _shapes(robot.geometry, losses)
     links = body_links(model)
     inertias = dict(zip(links, (body.inertia for body in model.bodies), strict=True))

@@ -260,7 +260,7 @@ test_wrong_calls_say_what_to_do = told(
     ),
     (
         lambda: kt.Mechanism(ARM, [kt.Rod("tool0", None, length=0.75)]).forward_dynamics.vjp,
-        "forward_dynamics has no vjp yet: functions of mechanisms and contacts",
+        "forward_dynamics has no vjp yet: those of mechanisms and contacts",
     ),
     (
         lambda: ARM.operational_inertia.vjp(q0, np.eye(6), frame="tool0"),
