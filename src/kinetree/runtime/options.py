@@ -96,7 +96,8 @@ class Names(Option):
         given = list(value)
         for name in given:
             if not isinstance(name, str):
-                raise ArgumentError(f"{self.name} has {_short(name)} in it, which is not a name of a{'n' * (self.kind[0] in 'aeiou')} {self.kind}")
+                a = "an" if self.kind[0] in "aeiou" else "a"
+                raise ArgumentError(f"{self.name} has {_short(name)} in it, which is not a name of {a} {self.kind}")
             if name in self.refused:
                 raise ArgumentError(f"{self.name}: {self.refused[name]}")
             self._known(name)
