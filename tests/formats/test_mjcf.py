@@ -591,6 +591,8 @@ REFUSED = {
     HEAD + '<asset><texture name="h" builtin="checker" width="99999" height="99999"/></asset></mujoco>': "width × height is",
     HEAD + '<size nuser_geom="1000000000"/></mujoco>': "nuser_geom is more than",
     HEAD + '<size nkey="2000000000"/></mujoco>': "nkey is more than",
+    HEAD + '<asset><mesh name="m" builtin="cone" params="100000000 0.5"/></asset></mujoco>': "params is more than",
+    HEAD + '<sensor><user dim="2000000000"/></sensor></mujoco>': "dim is more than",
     HEAD.replace("<body>", '<replicate count="100000"><body>').replace("</body>", "</body></replicate>") + "</mujoco>": "elements that",
     HEAD.replace('size="0.1"', 'size="0.1" mass="NaN"') + "</mujoco>": "mass is not a number",
     HEAD.replace('size="0.1"', 'size="2147483647"') + "</mujoco>": "size='2147483647': numbers of more than 1e+06",
@@ -716,3 +718,15 @@ def test_bias_with_springs_is_the_oracles():
         getattr(other, field)[2:] += value
         assert agreement(robot, other) > 1e-6, field
     assert bias(robot, m) < 1e-13
+
+
+@pytest.mark.parametrize("source", [str, mujoco.MjModel.from_xml_string])
+def test_mimic_is_checked_in_every_format(source):
+    with pytest.raises(ArgumentError, match="mimic='bogus'"):
+        kt.load(source("<mujoco/>"), mimic="bogus")
+
+
+def test_efforts_of_two_limits_are_told():
+    with pytest.warns(FormatWarning, match="efforts with a limit of its own in each direction"):
+        robot = kt.load(HEAD.replace("<joint/>", '<joint actuatorfrcrange="-1 5"/>') + "</mujoco>")
+    assert robot.effort_limits.tolist() == [5.0]

@@ -18,6 +18,7 @@ from helpers.sampling import few
 from helpers.trees import random_placement, random_tree, toy
 from kinetree import geometry as shapes
 from kinetree.algorithms import crba, rnea
+from kinetree.errors import ArgumentError
 from kinetree.formats import save
 from kinetree.joints import (
     Continuous,
@@ -105,8 +106,8 @@ def test_a_method_and_a_row_for_each_format(format: str, tmp_path: Path) -> None
         getattr(robot, f"to_{format}")(text)
     with pytest.raises(kt.ArgumentError, match="path is where the file is written"):
         getattr(robot, f"to_{format}")(3)
-    with pytest.raises(FileNotFoundError):
-        getattr(robot, f"to_{format}")(tmp_path / "no" / "robot")
+    with pytest.raises(kt.ArgumentError, match="there is no directory"):
+        getattr(robot, f"to_{format}")(tmp_path / "no" / path.name)
 
 
 @each_format
@@ -407,3 +408,27 @@ def test_the_floor_under_a_robot_that_floats_is_left_out(format: str) -> None:
     assert [type(g.shape) for g in again.collision_geometry] == [shapes.Sphere]
     q, v, a = robot.random_state(seed=0)
     assert np.allclose(again.inverse_dynamics(q, v, a), robot.inverse_dynamics(q, v, a), rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "told"),
+    [
+        ("to_urdf", "ur5", "cannot tell the format"),  # an embedded robot, which is none to write over
+        ("to_mjcf", "ur5.urdf", "cannot tell the format"),
+        ("to_sdf", "gone/ur5.sdf", "there is no directory"),
+        ("to_mjcf", "~/ur5.xml", "there is no directory '~'"),
+        ("to_urdf", "", "is a directory"),
+        ("to_sdf", ".", "is a directory"),
+    ],
+)
+@pytest.mark.parametrize("more", [{}, {"original": "ur5"}])
+def test_paths_that_hold_no_document_are_refused(tmp_path, monkeypatch, method, path, told, more):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ArgumentError, match=told):
+        getattr(kt.load("ur5"), method)(path, **(more if method == "to_urdf" else {}))
+    assert not [*tmp_path.iterdir()]
+
+
+def test_an_original_does_not_excuse_a_path_that_is_none():
+    with pytest.raises(ArgumentError, match="path is where the file is written"):
+        kt.load("ur5").to_urdf(5, original="ur5")  # type: ignore[arg-type]

@@ -546,3 +546,63 @@ def test_constraints_come_back() -> None:
         rows = [m.constraint_jacobian(q)[m.row_slices[name]] for m in (mech, again)]
         ranks = [np.linalg.matrix_rank(J, tol=1e-9) for J in (*rows, np.vstack(rows))]
         assert ranks == ranks[:1] * 3
+
+
+def test_motors_of_one_name_and_ranges_without_room_are_told():
+    robot, first = kt.load("ur5"), {"joint": "elbow_joint"}
+    motors = [kt.Actuator("m", **first), kt.Actuator("m", **first, control_range=(0, 0)), kt.Actuator("", **first)]
+    with pytest.warns(kt.FormatWarning, match="names of actuators that occur twice: m; ranges .* without room: m"):
+        text = kt.Robot(robot.model, actuators=motors).to_mjcf()
+    assert len(kt.load(text).actuators) == 3
+
+
+def test_a_gear_is_finite():
+    with pytest.raises(kt.ModelError, match="gear takes numbers"):
+        kt.Actuator("m", "j", gear=(float("inf"),))
+
+
+def test_files_of_meshes_that_mujoco_would_refuse_are_left_out(tmp_path):
+    def stl(name, corners):
+        data = np.zeros(len(corners), np.dtype([("n", "<3f4"), ("c", "<(3,3)f4"), ("more", "<u2")]))
+        data["c"] = corners
+        (tmp_path / name).write_bytes(bytes(80) + len(data).to_bytes(4, "little") + data.tobytes())
+
+    square = np.array([[[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[1, 0, 0], [1, 1, 0], [0, 1, 0]]])
+    for name, corners in {"flat.stl": square, "one.stl": square[:1], "nan.stl": square * np.nan}.items():
+        stl(name, corners)
+    stl("empty.stl", square[:0])
+    for name, text in {"empty.obj": "", "few.obj": "v 1 2\nf 1 2 3\n", "odd.obj": "v 1 2 x\n"}.items():
+        (tmp_path / name).write_text(text)
+    (tmp_path / "good.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n")
+    found = tuple(shapes.Geometry("wrist_1_link", shapes.Mesh(str(p))) for p in sorted(tmp_path.iterdir()))
+    with pytest.warns(kt.FormatWarning, match=r"empty\.obj") as caught:
+        text = kt.Robot(kt.load("ur5").model, geometry=shapes.Geometries((), found)).to_mjcf()
+    assert mujoco.MjModel.from_xml_string(text).ngeom == 1
+    assert all(name in str(caught[0].message) for name in ("nan.stl", "flat.stl", "one.stl", "odd.obj"))
+
+
+def test_masks_of_32_bits_and_height_fields_without_extent():
+    found = [shapes.Geometry("wrist_1_link", shapes.Box((1, 1, 1)), contype=2**32 - 1, conaffinity=-1)]
+    found += [shapes.Geometry("wrist_1_link", shapes.HeightField((0, 1), ((0, 0), (0, 0))))]
+    with pytest.warns(kt.FormatWarning, match="shapes without extent: those of wrist_1_link"):
+        text = kt.Robot(kt.load("ur5").model, geometry=shapes.Geometries((), tuple(found))).to_mjcf()
+    assert mujoco.MjModel.from_xml_string(text).geom_contype.tolist() == [2**31 - 1]
+
+
+def chain(*joints):
+    builder = kt.ModelBuilder("chain")
+    builder.add_link("0")
+    for k, (name, joint) in enumerate(joints):
+        builder.add_link(f"{k + 1}", kt.Inertia.from_com(1.0, [0.0, 0.0, 0.0], np.eye(3)))
+        builder.add_joint(name, parent=f"{k}", child=f"{k + 1}", joint=joint)
+    return kt.Robot(builder.build())
+
+
+def test_names_that_joints_would_share_and_chains_too_deep():
+    turn = kt.joints.Revolute((0, 0, 1))
+    with pytest.raises(kt.ModelError, match=r"h\.first would be there twice"):
+        chain(("h", kt.joints.Universal((1, 0, 0), (0, 1, 0))), ("h.first", turn)).to_mjcf()
+    with pytest.raises(kt.ModelError, match="a chain of more than 400 joints"):
+        chain(*((f"j{k}", turn) for k in range(401))).to_mjcf()
+    deep = chain(*((f"j{k}", turn) for k in range(400)))
+    assert mujoco.MjModel.from_xml_string(deep.with_limits(velocity=np.inf).to_mjcf()).nv == 400

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import mujoco
 import numpy as np
 import pytest
@@ -242,3 +244,46 @@ def test_a_mesh_in_millimetres_is_warned_of(tmp_path):
     with pytest.warns(FormatWarning, match=r"big.stl is 500 m large: .* its scale is 0.001"):
         Mesh(str(path)).inertia(1000.0)
     assert Mesh(str(path), (1e-3,) * 3).inertia(1000.0).m == pytest.approx(60.0)
+
+
+@pytest.mark.parametrize(
+    ("given", "same"),
+    [
+        (lambda: Box([1, 2, np.float64(3)]), Box((1.0, 2.0, 3.0))),
+        (lambda: HeightField((1, 1), np.zeros((2, 2))), HeightField((1.0, 1.0), ((0.0, 0.0), (0.0, 0.0)))),
+        (lambda: Mesh(Path("a b.stl"), [1, 1, 1]), Mesh("a b.stl")),
+        (lambda: Triangles(STAR.vertices.tolist(), STAR.faces.tolist()), Triangles(STAR.vertices, STAR.faces)),
+        (lambda: Geometry("a", Box((1, 1, 1)), np.eye(4), color=[1, 0, 0]),
+         Geometry("a", Box((1, 1, 1)), color=(1.0, 0.0, 0.0, 1.0))),
+    ],
+)  # fmt: skip
+def test_numbers_of_any_kind_make_one_shape(given, same):
+    assert given() == same
+    assert hash(given()) == hash(same)
+
+
+WRONG = {
+    "size of a box takes 3": lambda: Box((1.0, 2.0)),
+    "that are not negative": lambda: Sphere(-1.0),
+    "radius of a cylinder takes 1 number": lambda: Cylinder("1", 2.0),
+    "a mesh takes a path": lambda: Mesh(None),
+    "path and 3 factors": lambda: Mesh("a.stl", (1.0,)),
+    "no such vertex": lambda: Triangles(STAR.vertices, STAR.faces + 1000),
+    "two rows or more": lambda: HeightField((1.0, 1.0), (1.0, 2.0)),
+    "size of a sphere|radius of a sphere is infinite": lambda: Sphere(np.inf),
+    "takes the name of a link": lambda: Geometry("a", "box"),
+    "color of a geometry": lambda: Geometry("a", Box((1, 1, 1)), color=(1.0,)),
+    "friction of a geometry": lambda: Geometry("a", Box((1, 1, 1)), friction=0.5),
+    "whole numbers": lambda: Geometry("a", Box((1, 1, 1)), contype=1.5),
+    "4×4": lambda: Geometry("a", Box((1, 1, 1)), np.eye(3)),
+    "no link 'nope'": lambda: kt.Robot(
+        kt.load("ur5").model, geometry=Geometries((Geometry("nope", Box((1, 1, 1))),), ())
+    ),
+    "takes kinetree.geometry.Geometries": lambda: kt.Robot(kt.load("ur5").model, geometry=[1]),
+}
+
+
+@pytest.mark.parametrize("told", WRONG)
+def test_what_is_no_shape_is_refused_where_it_is_made(told):
+    with pytest.raises((ModelError, ArgumentError), match=told):
+        WRONG[told]()

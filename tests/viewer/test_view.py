@@ -354,3 +354,9 @@ def test_the_shell_writes_it(tmp_path, monkeypatch, capsys):
     for name in ("panda.html", "fall.html"):
         assert "__VISER_EMBED_DATA__" in (tmp_path / name).read_text()
     assert main(["view", "panda", "--html", "panda.htm"]) == 1
+
+
+@pytest.mark.parametrize("port", [-1, 0, 70000, "8080", 1.5])
+def test_a_port_that_is_none_is_refused_at_once(port):
+    with pytest.raises(ArgumentError, match="from 1 to 65535"):
+        kt.load("ur5").view(browser=False, port=port)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
-from kinetree.errors import FormatError, KinetreeError, ModelError, listed, shortened, unknown_name, warn_user
+from kinetree.errors import FormatError, ModelError, listed, shortened, unknown_name, warn_user
 from kinetree.formats.xml import IDENTITY, Element, Rows, Triple
 from kinetree.joints import Joint
 from kinetree.model import GRAVITY, NO_LIMITS, JointLimits, JointSpring, Model, ModelBuilder
@@ -132,8 +132,6 @@ class KinematicGraph(NamedTuple):
 
     def with_mimic(self, mimic: str) -> KinematicGraph:
         """Return the graph whose joints "follow" those that they mimic, or are "independent"."""
-        if mimic not in ("follow", "independent"):
-            raise KinetreeError(f"mimic={mimic!r}: give 'follow' or 'independent'")
         joints = self.joints
         return self if mimic == "follow" else self._replace(joints=tuple(j._replace(mimic=None) for j in joints))
 

@@ -214,6 +214,8 @@ def _read(
     source: Any, options: ReadOptions, constraints: bool
 ) -> tuple[KinematicGraph, bool | None] | tuple[RobotFile, None]:
     """Return what the reader of a format makes of a source, and whether its base floats, as `read_graph` does."""
+    if options.mimic not in ("follow", "independent"):
+        raise ArgumentError(f"mimic={options.mimic!r}: give 'follow' or 'independent'")
     if read_object := ROBOT_READERS.get(type(source).__name__):
         return read_object(source, None, options, constraints), None
     text, name, floats = find_source(source)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from numbers import Integral
 from typing import NamedTuple
 
-from kinetree.geometry.shapes import Shape
+from kinetree.errors import ModelError
+from kinetree.geometry.shapes import Shape, numbers
+from kinetree.model.checks import as_transform
 from kinetree.spatial import Inertia, Transform
 
 IDENTITY = Transform.identity()
@@ -40,6 +43,20 @@ class Geometry:
     friction: tuple[float, ...] = ()
     contype: int = 1
     conaffinity: int = 1
+
+    def __post_init__(self) -> None:
+        """Make tuples of floats and a transform of what was given; a `ModelError` where that is something else."""
+        of = f"a geometry of {self.link!r}"
+        if not (isinstance(self.link, str) and isinstance(self.name, str) and isinstance(self.shape, Shape)):
+            raise ModelError(f"{of} takes the name of a link, a kinetree.geometry.Shape and a name; see {self!r:.200}")
+        own: dict[str, object] = {"friction": numbers(f"friction of {of}", self.friction, 0, 1, 2, 3)}
+        if self.color is not None:
+            own["color"] = (*numbers(f"color of {of}", self.color, 3, 4), 1.0)[:4]
+        if not isinstance(self.placement, Transform):
+            own["placement"] = as_transform(self.placement, f"placement of {of}")
+        if not (isinstance(self.contype, Integral) and isinstance(self.conaffinity, Integral)):
+            raise ModelError(f"contype and conaffinity of {of} take whole numbers")
+        self.__dict__.update(own)
 
     def inertia(self, density: float) -> Inertia:
         """Return the inertia of the shape in its link's frame; see `Shape.inertia`."""

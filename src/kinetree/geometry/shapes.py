@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, fields
+from os import PathLike, fspath
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,9 +14,9 @@ from numpy.typing import NDArray
 from kinetree.errors import ModelError, warn_user
 from kinetree.lazy import lazy_method
 from kinetree.spatial import Inertia, Sym3, Vec3
+from kinetree.validation import as_number
 
 Array = NDArray[np.float64]
-
 LARGEST = 100.0
 """A mesh that is larger (m) may be in millimetres."""
 
@@ -35,9 +36,36 @@ class Moments(NamedTuple):
         return cls(volume, np.zeros(3), volume * np.diag([x2, y2, z2]))
 
 
+def numbers(what: str, given: object, *counts: int, least: float = -math.inf) -> tuple[float, ...]:
+    """Return numbers as a tuple of floats; a `ModelError` where they are none, too small, or not so many."""
+    values = tuple(map(as_number, given)) if isinstance(given, Iterable) else (math.nan,)
+    if len(values) not in counts or not all(x >= least for x in values):
+        wanted = f"{' or '.join(map(str, counts))} numbers{' that are not negative' * (least == 0.0)}"
+        raise ModelError(f"{what} takes {wanted}; {given!r:.80} was given")
+    return values
+
+
+def array(given: object, dtype: type | None = float) -> NDArray[Any]:
+    """Return numbers as an array, an empty one where they are none."""
+    try:
+        return np.asarray(given, dtype=dtype)
+    except (TypeError, ValueError):
+        return np.zeros(0)
+
+
 @dataclass(frozen=True)
 class Shape:
     """A shape in its own frame."""
+
+    def __post_init__(self) -> None:
+        """Make floats of all lengths."""
+        for each in fields(self):
+            given, alone = getattr(self, each.name), each.type == "float"
+            what = f"{each.name} of a {type(self).__name__.lower()}"
+            values = numbers(what, (given,) if alone else given, str(each.type).count("float"), least=0.0)
+            if math.inf in values and not isinstance(self, Plane):
+                raise ModelError(f"{what} is infinite")
+            self.__dict__[each.name] = values[0] if alone else values
 
     def moments(self) -> Moments:
         """Return the integrals over the inside of the shape; a `ModelError` says why there are none."""
@@ -155,6 +183,12 @@ class Mesh(Shape):
     path: str
     scale: tuple[float, float, float] = (1.0, 1.0, 1.0)
 
+    def __post_init__(self) -> None:
+        """Make a text of the path, and floats of the scale, which is checked where the file is opened."""
+        if not isinstance(self.path, str | PathLike) or len(scale := array(self.scale).tolist()) != 3:
+            raise ModelError(f"a mesh takes a path and 3 factors; {self.path!r}, {self.scale!r} was given")
+        self.__dict__.update(path=str(fspath(self.path)), scale=tuple(scale))
+
     def moments(self) -> Moments:
         """Return those of all its parts together."""
         parts = meshes_of(self)
@@ -182,6 +216,16 @@ class Triangles(Shape):
 
     vertices: NDArray[np.float64] = field(repr=False)
     faces: NDArray[np.int64] = field(repr=False)
+
+    def __post_init__(self) -> None:
+        """Make arrays of what was given."""
+        vertices, faces = array(self.vertices), array(self.faces, None)
+        whole = faces.dtype.kind in "iu" and bool(not faces.size or 0 <= faces.min() <= faces.max() < len(vertices))
+        if (*vertices.shape[1:], *faces.shape[1:]) != (3, 3) or not whole:
+            raise ModelError(
+                "triangles take vertices (n, 3), and faces (m, 3) of whole numbers: there is no such vertex"
+            )
+        self.__dict__.update(vertices=vertices, faces=np.asarray(faces, np.int64))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Triangles):
@@ -217,8 +261,6 @@ class Triangles(Shape):
 
 FLAT = 1e-12
 """A volume below this, relative to the cube around it, is rounding."""
-
-
 MERGED = (0, 1e-7, 1e-5)
 """Vertices so far apart, relative to the mesh, are one: files write a few digits."""
 
@@ -256,3 +298,12 @@ class HeightField(Shape):
     size: tuple[float, float]
     heights: tuple[tuple[float, ...], ...] = field(repr=False)
     base: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Make floats of all numbers."""
+        heights = array(self.heights)
+        if heights.ndim != 2 or min(heights.shape) < 2 or not np.isfinite(heights).all():
+            raise ModelError("heights of a height field takes two rows or more of as many finite numbers, two or more")
+        size = numbers("size of a height field", self.size, 2, least=0.0)
+        base = numbers("base of a height field", (self.base,), 1)[0]
+        self.__dict__.update(size=size, heights=tuple(map(tuple, heights.tolist())), base=base)

@@ -57,6 +57,6 @@ class Actuator:
     def _numbers(self, field: str) -> tuple[float, ...]:
         given = getattr(self, field)
         values = tuple(map(as_number, given)) if isinstance(given, Iterable) else ()
-        if not values or any(map(math.isnan, values)):
+        if not values or not all(math.isfinite(x) or (math.isinf(x) and field != "gear") for x in values):
             raise ModelError(f"actuator {self.name!r}: {field} takes numbers; {given!r} was given")
         return values

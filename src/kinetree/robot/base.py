@@ -13,7 +13,7 @@ from kinetree.algorithms.table import ALGORITHMS, give_functions, table_of
 from kinetree.errors import ArgumentError, ModelError, unknown_attribute, unknown_name
 from kinetree.locks import importing
 from kinetree.model import Actuator, Body, JointSpring, Model
-from kinetree.robot.equipment import Equipment, check_actuator
+from kinetree.robot.equipment import Equipment, check_actuator, check_geometry
 from kinetree.robot.signatures import RobotFunctions
 from kinetree.signatures import friendly_call_errors
 from kinetree.validation import Array, check_finite, real_array
@@ -207,7 +207,9 @@ class BaseRobot(AlgorithmAttributes, Equipment, RobotFunctions):
         if not all(isinstance(x, float) for x in model.numbers):
             raise ModelError("a Robot's model must have plain numbers; the algorithms take models over any scalar")
         checked = {name: named_configuration(model, name, q) for name, q in (configurations or {}).items()}
-        own = tuple(actuators)
+        own = tuple(actuators or ())
+        if geometry is not None and not callable(geometry):
+            check_geometry(model, geometry)
         for actuator in own:
             check_actuator(model, actuator)
         self.__dict__.update(model=model, configurations=MappingProxyType(checked), actuators=own, _geometry=geometry)

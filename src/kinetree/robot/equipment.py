@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kinetree.errors import ArgumentError, ModelError
+from kinetree.errors import ArgumentError, ModelError, unknown_name
 from kinetree.lazy import lazy_method
 from kinetree.model import Actuator, Model
 from kinetree.validation import Array
@@ -59,6 +59,17 @@ class Equipment:
             factor = 1.0 if body.joint.follows is None else float(body.joint.follows[0])
             column[list(body.v_index)] = factor * np.array(actuator.gear)
         return B
+
+
+def check_geometry(model: Model, geometry: Geometries) -> None:
+    """Raise where shapes are something else, or on links that are not there."""
+    try:
+        links = {shape.link for shapes in (geometry.visual, geometry.collision) for shape in shapes}
+    except (AttributeError, TypeError):
+        taken = "kinetree.geometry.Geometries(visual, collision), each of Geometry values"
+        raise ArgumentError(f"geometry takes {taken}; {geometry!r:.200} was given") from None
+    for link in sorted(links - {*model.frame_names}):
+        raise ModelError(f"geometry: {unknown_name('link', link, model.frame_names)}")
 
 
 def check_actuator(model: Model, actuator: Actuator) -> None:

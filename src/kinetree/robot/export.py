@@ -14,7 +14,7 @@ from kinetree.formats.urdf.patch import patch_urdf
 from kinetree.formats.urdf.write import note_losses
 from kinetree.joints import Fixed
 from kinetree.model import Model
-from kinetree.output import whole_file
+from kinetree.output import check_output, whole_file
 from kinetree.robot.base import AlgorithmAttributes, BaseRobot
 from kinetree.spatial import Transform
 
@@ -79,6 +79,7 @@ def to_urdf(
     """
     if original is None:
         return _saved(robot, "urdf", path, lenient)
+    _check_path(path, "urdf")
     export, losses = export_of(robot), Losses(WRITERS["urdf"].name, lenient)
     text = patch_urdf(export.model, os.fspath(original) if isinstance(original, os.PathLike) else original)
     note_losses(export, text, losses, "original is another robot's file")
@@ -206,15 +207,21 @@ OF_CONSTRAINTS: dict[type[Constraint], Callable[[Any, Model], Closing | Coupling
 
 
 def _saved(robot: AlgorithmAttributes, format: str, path: Path_ | None, lenient: bool) -> str:
-    if path is not None and (not isinstance(path, (str, os.PathLike)) or os.fspath(path).lstrip().startswith("<")):
-        raise ArgumentError(f"path is where the file is written; {path!r:.60} was given, an original is original=")
+    _check_path(path, format)
     return _in_file(written(export_of(robot), format, lenient), path)
+
+
+def _check_path(path: Path_ | None, format: str) -> None:
+    """Raise before anything is written where no file of a format can be: the name of a robot is none."""
+    if path is None:
+        return
+    if not isinstance(path, (str, os.PathLike)) or os.fspath(path).lstrip().startswith("<"):
+        raise ArgumentError(f"path is where the file is written; {path!r:.60} was given, an original is original=")
+    check_output(os.fspath(path), None, tuple(dict.fromkeys((*WRITERS[format].endings, ".xml"))))
 
 
 def _in_file(text: str, path: Path_ | None) -> str:
     if path is not None:
-        if not Path(path).absolute().parent.is_dir():
-            raise FileNotFoundError(f"there is no directory {str(Path(path).parent)!r} to write {Path(path).name!r} in")
         with whole_file(Path(path)) as file:
             file.write(text.encode())
     return text

@@ -275,6 +275,8 @@ def serve(name: str, port: int | None) -> Any:
     check_viser()
     import viser
 
+    if port is not None and not (isinstance(port, int) and 0 < port < 2**16):  # for these viser would wait for ever
+        raise ArgumentError(f"port takes a whole number from 1 to 65535; {port!r} was given")
     with silently():
         server = viser.ViserServer("127.0.0.1", FIRST_PORT if port is None else port, label=name, verbose=False)
         if port is not None and server.get_port() != port:

@@ -20,7 +20,8 @@ from kinetree.locks import importing
 OLDEST: Final = (3, 3)  # version of MuJoCo
 MAX_ELEMENTS: Final = 50_000  # that a file stands for, with copies
 MAX_NESTED: Final = 20  # files that include each other
-MAX_SIZE: Final = 10_000  # numbers of keyframes and of user data
+COUNTS: Final = {"size": (("nuser", "nkey"), 10_000), "mesh": (("params",), 1000), "user": (("dim",), 10_000)}
+"""Attributes that begin so: numbers of keyframes and of data, of faces around a mesh that is made; their limits."""
 COPIES: Final = ("replicate", "composite", "flexcomp")  # as many as the product of their ``count``
 SIZES: Final = {"hfield": (("nrow", "ncol"), 2**24), "texture": (("width", "height"), 2**26)}
 """Sizes whose product is memory, and its limit."""
@@ -107,13 +108,14 @@ class _Gate:
         for element in elements:
             if element.tag in ("include", "model") and (file := element.attributes.get("file")):
                 carried = max(carried, self._file(element, file, opened))
+            counts, limit = COUNTS.get(element.tag, ((), 0))
             for key, value in element.attributes.items():
                 if "nan" in value.lower().split() and key != "name":
                     raise element.error(f"{key} is not a number")
                 if key in BOUNDED and any(_large(word) for word in value.split()):
                     raise element.error(f"{key}={shortened(value)!r}: numbers of more than {LARGEST:g} are no robot's")
-                if element.tag == "size" and key.startswith(("nuser", "nkey")) and number(element, key) > MAX_SIZE:
-                    raise element.error(f"{key} is more than {MAX_SIZE}")
+                if key.startswith(counts) and max(vector(element, key, len(value.split())), default=0.0) > limit:
+                    raise element.error(f"{key} is more than {limit}")
             keys, most = SIZES.get(element.tag, ((), 1))
             if math.prod(number(element, key, 0.0) for key in keys) > most:
                 raise element.error(f"{' × '.join(keys)} is more than {most}")

@@ -49,10 +49,8 @@ def geometries_of(m: Any, links: Sequence[str]) -> Geometries:
         shape = made(*m.geom_size[k].tolist()) if made else heights(data) if kind == mj.HFIELD else mesh(data)
         if m.geom_matid[k] >= 0 and color == NO_COLOR:
             color = m.mat_rgba[m.geom_matid[k]].tolist()
-        placement, friction = (
-            mj.pose(m.geom_pos[k].tolist(), m.geom_quat[k].tolist()),
-            tuple(m.geom_friction[k].tolist()),
-        )
+        placement = mj.pose(m.geom_pos[k].tolist(), m.geom_quat[k].tolist())
+        friction = tuple(m.geom_friction[k].tolist())
         masks = int(m.geom_contype[k]), int(m.geom_conaffinity[k])
         return Geometry(links[m.geom_bodyid[k]], shape, placement, names[k], tuple(color), friction, *masks)
 
@@ -67,11 +65,8 @@ def _motors(m: Any) -> Iterator[tuple[int, str, int, list[float]]]:
     names = mj.names_of(m, "actuator")
     outputs = getattr(m, "actuator_outadr", range(len(names)))  # MuJoCo 3 has one each
     for k, name in enumerate(names):
-        kind, joint, gear = (
-            int(m.actuator_trntype[k]),
-            int(m.actuator_trnid[k][0]),
-            m.actuator_gear[outputs[k]].tolist(),
-        )
+        kind, joint = int(m.actuator_trntype[k]), int(m.actuator_trnid[k][0])
+        gear = m.actuator_gear[outputs[k]].tolist()
         of = int(m.jnt_type[joint]) if kind in (mj.JOINT, mj.JOINT_IN_PARENT) else None
         if of in (mj.HINGE, mj.SLIDE) or (kind == mj.JOINT and of == mj.BALL):
             yield k, name, joint, gear[: 3 if of == mj.BALL else 1]

@@ -14,8 +14,10 @@ from kinetree.formats.graph import new_name
 from kinetree.formats.save import Export, Losses, numbers
 from kinetree.geometry import Geometry, shapes
 from kinetree.spatial import Transform
+from kinetree.validation import Array
 
 HERE = Transform.identity()
+MASK = 2**31 - 1  # the bits that MuJoCo has
 MESHES = (".stl", ".obj", ".msh")
 """The files that MuJoCo reads meshes from."""
 GROUPS = {"visual": "2", "collision": "3"}
@@ -70,7 +72,7 @@ class Geoms:
         if geometry.name:
             geom.set("name", new_name(geometry.name, self.names))
             self.names.add(geom.attrib["name"])
-        bits = (0, 0) if role == "visual" else (geometry.contype, geometry.conaffinity)
+        bits = (0, 0) if role == "visual" else (geometry.contype & MASK, geometry.conaffinity & MASK)
         said = {
             "rgba": geometry.color or (),
             "friction": geometry.friction,
@@ -92,23 +94,37 @@ class Geoms:
 def _flaw(shape: shapes.Shape, size: Sequence[float], *, moves: bool, touches: bool) -> str:
     """Return why MuJoCo would refuse a shape, empty where it does not."""
     match shape:
-        case shapes.Mesh(path=path):
-            return "" if _readable(path) else "meshes that are missing, or that MuJoCo does not read: {}"
-        case shapes.Triangles(vertices=points):
+        case shapes.Mesh() | shapes.Triangles():
+            points = shape.vertices if isinstance(shape, shapes.Triangles) else _points(shape.path)
+            if points is None:
+                return "meshes that are missing, or that MuJoCo does not read: {}"
             flat = len(points) < 4 or (touches and np.linalg.matrix_rank(points - points[0]) < 3)
             return "flat meshes that touch, or have less than four vertices: those of {}" if flat else ""
         case shapes.Plane():
             return "planes on moving bodies: {}" if moves else ""
+        case shapes.HeightField():
+            size = shape.size
     return "shapes without extent: those of {}" if min(size, default=1.0) <= 0.0 else ""
 
 
-def _readable(path: str) -> bool:
-    """Return whether MuJoCo reads a mesh; of STL files those that are binary, with at most 200,000 faces."""
+def _points(path: str) -> Array | None:
+    """Return the vertices in a mesh file; None where MuJoCo does not read it, as an STL of text or 200,000 faces."""
     if not (path.lower().endswith(MESHES) and os.path.isfile(path)):
-        return False
+        return None
     with open(path, "rb") as file:
-        faces = int.from_bytes(file.read(84)[80:], "little")
-    return not path.lower().endswith(".stl") or (faces <= 200_000 and os.path.getsize(path) == 84 + 50 * faces)
+        data = file.read()
+    try:
+        if path.lower().endswith(".obj"):
+            points = np.array([line.split()[1:4] for line in data.splitlines() if line.startswith(b"v ")], np.float64)
+        elif path.lower().endswith(".stl"):
+            faces = np.frombuffer(data[84:], np.dtype([("normal", "<3f4"), ("corners", "<(3,3)f4"), ("more", "<u2")]))
+            count = int.from_bytes(data[80:84], "little")
+            points = faces["corners"].astype(np.float64) if len(faces) == count <= 200_000 else np.zeros(0)
+        else:
+            return np.eye(4)[:, :3]  # MuJoCo's own format is its to read
+    except ValueError:
+        return None
+    return points.reshape(-1, 3) if points.size and points.size % 3 == 0 and np.isfinite(points).all() else None
 
 
 def _heights(field: shapes.HeightField) -> dict[str, str]:

@@ -164,6 +164,8 @@ class _Tree:
         joint = (Revolute if kind == mj.HINGE else Prismatic)(m.jnt_axis[k].tolist())
         lower, upper = m.jnt_range[k].tolist() if limited else (-np.inf, np.inf)
         lower, upper = (x if abs(x) < mj.FAR else np.copysign(np.inf, x) for x in (lower, upper))
+        if m.jnt_actfrclimited[k] and m.jnt_actfrcrange[k].sum():
+            self.unread.add("efforts with a limit of its own in each direction: the larger one counts", name)
         effort = float(abs(m.jnt_actfrcrange[k]).max()) if m.jnt_actfrclimited[k] else np.inf
         own: dict[str, Any] = {"limits": JointLimits(lower, upper, effort=effort)}
         if stiffness:

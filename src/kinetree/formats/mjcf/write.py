@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import math
 import xml.etree.ElementTree as ET
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from kinetree import joints
-from kinetree.errors import ModelError
+from kinetree.errors import ModelError, listed
 from kinetree.formats.graph import new_name
 from kinetree.formats.mjcf.codes import FAR
 from kinetree.formats.mjcf.geoms import HERE, Geoms, placed
@@ -31,6 +32,8 @@ MINIMUM = 1e-15
 FLAT = 1e-9
 """The least second moment of a body, relative to their sum, that an inertia is given which no body has."""
 ROUNDING = 1e-13
+DEEPEST = 400
+"""Bodies in each other: MuJoCo reads no more than 500 elements so."""
 
 PIECES: dict[type[joints.Joint], Sequence[tuple[str, tuple[int, ...], int]]] = {
     joints.Revolute: [("hinge", (0,), 0)],
@@ -100,6 +103,13 @@ def write_mjcf(robot: Export, losses: Losses) -> str:
             raise ModelError(f"joint {body.joint_name!r} is a {kind.__name__}: MJCF has hinge, slide, ball and free")
         if kind is joints.FreeFlyer and (body.parent != WORLD or body.X_T != HERE):
             raise ModelError(f"joint {body.joint_name!r} is a FreeFlyer that does not start from the world's origin")
+    named = Counter(piece.name for body in model.bodies for piece in pieces(body))
+    if twice := [name for name, count in named.items() if count > 1]:
+        raise ModelError(f"the joints {listed(twice)} would be there twice, with those that stand for one: rename them")
+    depths = {WORLD: 0}
+    depths.update((i, depths[body.parent] + 1) for i, body in enumerate(model.bodies))
+    if max(depths.values()) > DEEPEST:
+        raise ModelError(f"a chain of more than {DEEPEST} joints: MuJoCo reads no bodies that are nested so deep")
     for (said, instead), refused in REFUSED.items():
         losses.refuse(said, instead, [b.joint_name for b in model.bodies if type(b.joint.alone) is refused])
     for said, fits in LEFT_OUT.items():
@@ -282,11 +292,14 @@ class _Document:
             said = "actuators at joints that are several, or that push a free one: {}"
             self.losses.leave_out(said, [actuator.name])
             return
-        found = ET.SubElement(self.actuator, "motor", name=actuator.name, joint=actuator.joint)
+        name = actuator.name and new_name(actuator.name, {other.get("name", "") for other in self.actuator})
+        self.losses.leave_out("names of actuators that occur twice: {}", [actuator.name] * (name != actuator.name))
+        found = ET.SubElement(self.actuator, "motor", name=name, joint=actuator.joint)
         found.set("gear", numbers([*gear[3:], *gear[:3]]))
         for key, (lower, upper) in (("ctrlrange", actuator.control_range), ("forcerange", actuator.force_range)):
             if lower < upper and (lower, upper) != (-math.inf, math.inf):
                 found.set(key, _range(lower, upper))
+            self.losses.leave_out("ranges of actuators without room: {}", [actuator.name] * (lower == upper))
 
 
 def _physics(body: Body, v: int) -> dict[str, str]:
