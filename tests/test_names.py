@@ -192,11 +192,11 @@ def test_a_robot_and_the_package_say_what_it_is_here(panda: kt.Robot, name: str,
     [
         ("createData", "functions take the state"),
         ("computeAllTerms", "nothing is computed beforehand"),
-        ("computeRNEADerivatives", "derivatives are not there yet"),
+        ("computeRNEADerivatives", "inverse_dynamics.derivatives"),
         ("RigidConstraintModel", r"kt.Mechanism\(robot, constraints\) is a robot with constraints"),
-        ("mj_saveModel", r"in files by robot.to_urdf"),
+        ("mj_saveModel", r"in files by robot.to_mjcf"),
         ("SE3", "poses are 4×4 arrays"),
-        ("teach", "there is no viewer"),
+        ("teach", "robot.view"),
     ],
 )
 def test_what_has_no_equal_here_is_told_in_a_sentence(panda: kt.Robot, name: str, text: str) -> None:

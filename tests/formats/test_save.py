@@ -395,6 +395,21 @@ def test_yourdfpy_reads_the_same_shapes(tmp_path: Path) -> None:
     )  # fmt: skip
 
 
+@pytest.mark.parametrize("format", ["urdf", "sdf"])
+def test_the_floor_under_a_robot_that_floats_is_left_out(format: str) -> None:
+    robot = kt.load(
+        "<mujoco><worldbody><geom name='floor' type='plane' size='1 1 1'/><site name='mark' pos='1 0 0'/>"
+        "<body name='ball'><freejoint/><geom type='sphere' size='0.1'/></body></worldbody></mujoco>"
+    )
+    with pytest.warns(kt.FormatWarning, match="what stands in the world beside a robot that floats: mark, world"):
+        text = getattr(robot, f"to_{format}")()
+    again = kt.load(text, floating_base=True)
+    assert again.frame_names == ("ball",)
+    assert [type(g.shape) for g in again.collision_geometry] == [shapes.Sphere]
+    q, v, a = robot.random_state(seed=0)
+    assert np.allclose(again.inverse_dynamics(q, v, a), robot.inverse_dynamics(q, v, a), rtol=0, atol=1e-12)
+
+
 @pytest.mark.parametrize(
     ("method", "path", "told"),
     [
@@ -417,18 +432,3 @@ def test_paths_that_hold_no_document_are_refused(tmp_path, monkeypatch, method, 
 def test_an_original_does_not_excuse_a_path_that_is_none():
     with pytest.raises(ArgumentError, match="path is where the file is written"):
         kt.load("ur5").to_urdf(5, original="ur5")  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize("format", ["urdf", "sdf"])
-def test_the_floor_under_a_robot_that_floats_is_left_out(format: str) -> None:
-    robot = kt.load(
-        "<mujoco><worldbody><geom name='floor' type='plane' size='1 1 1'/><site name='mark' pos='1 0 0'/>"
-        "<body name='ball'><freejoint/><geom type='sphere' size='0.1'/></body></worldbody></mujoco>"
-    )
-    with pytest.warns(kt.FormatWarning, match="what stands in the world beside a robot that floats: mark, world"):
-        text = getattr(robot, f"to_{format}")()
-    again = kt.load(text, floating_base=True)
-    assert again.frame_names == ("ball",)
-    assert [type(g.shape) for g in again.collision_geometry] == [shapes.Sphere]
-    q, v, a = robot.random_state(seed=0)
-    assert np.allclose(again.inverse_dynamics(q, v, a), robot.inverse_dynamics(q, v, a), rtol=0, atol=1e-12)

@@ -200,7 +200,7 @@ def test_links_by_name():
 
 
 def test_what_stays_without_mass_is_named():
-    with pytest.warns(FormatWarning, match="without mass, no shape or density is given for: c$"):
+    with pytest.warns(FormatWarning, match="still without mass, no shape or density is given for: c$"):
         kt.load(URDF.format(""), floating_base=True).with_inertia_from_geometry()
 
 

@@ -222,8 +222,6 @@ def _check_path(path: Path_ | None, format: str) -> None:
 
 def _in_file(text: str, path: Path_ | None) -> str:
     if path is not None:
-        if not Path(path).absolute().parent.is_dir():
-            raise FileNotFoundError(f"there is no directory {str(Path(path).parent)!r} to write {Path(path).name!r} in")
         with whole_file(Path(path)) as file:
             file.write(text.encode())
     return text

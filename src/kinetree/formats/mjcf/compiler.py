@@ -112,10 +112,10 @@ class _Gate:
             for key, value in element.attributes.items():
                 if "nan" in value.lower().split() and key != "name":
                     raise element.error(f"{key} is not a number")
-                if key.startswith(counts) and max(vector(element, key, len(value.split())), default=0.0) > limit:
-                    raise element.error(f"{key} is more than {limit}")
                 if key in BOUNDED and any(_large(word) for word in value.split()):
                     raise element.error(f"{key}={shortened(value)!r}: numbers of more than {LARGEST:g} are no robot's")
+                if key.startswith(counts) and max(vector(element, key, len(value.split())), default=0.0) > limit:
+                    raise element.error(f"{key} is more than {limit}")
             keys, most = SIZES.get(element.tag, ((), 1))
             if math.prod(number(element, key, 0.0) for key in keys) > most:
                 raise element.error(f"{' × '.join(keys)} is more than {most}")
