@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 Options = tuple[tuple[str, Value], ...]
 
 
-class Opened(NamedTuple):
+class OpenProgram(NamedTuple):
     """The program of a function in a graph that grows, and what its derivatives are taken of and by.
 
     `spec` is that of one variant; `ports` are all inputs, also those of the derivative; `wrt` are names of inputs.
@@ -32,8 +32,8 @@ class Opened(NamedTuple):
     @classmethod
     def of(
         cls, spec: FunctionSpec, variant: Variant, inputs: tuple[Port, ...], wrt: tuple[str, ...], value: bool
-    ) -> Opened:
-        """Return the function opened, as a part of one with these inputs.
+    ) -> OpenProgram:
+        """Return the program of a function, as a part of one with these inputs.
 
         Where its value is a result too, that keeps its bits.
         """
@@ -81,7 +81,7 @@ class Opened(NamedTuple):
             yield port, start, [{k: self.node(x) for k, x in row.items()} for row in rows]
             start += port.size
 
-    def paged(self, page: Page) -> dict[tuple[str, str], tuple[int, ...]]:
+    def blocks_from(self, page: Page) -> dict[tuple[str, str], tuple[int, ...]]:
         """Return the blocks of the Jacobian, of which a page knows, by the names of the result and of inputs."""
         from kinetree.tracing.tracer import flatten, nested
 
@@ -129,7 +129,7 @@ class Transform:
     outputs : callable
         ``outputs(spec, wrt) -> ports``.
     make : callable
-        ``make(opened, further) -> nodes``, where `further` has the nodes of the further inputs by name.
+        ``make(program, further) -> nodes``, where `further` has the nodes of the further inputs by name.
     directions : bool
         Whether the further inputs are optional and choose what the derivative is taken by; else `wrt` does.
     """
@@ -138,7 +138,7 @@ class Transform:
     text: str
     further: Callable[[FunctionSpec, Sequence[str]], Sequence[Port]]
     outputs: Callable[[FunctionSpec, Sequence[str]], Sequence[Port]]
-    make: Callable[[Opened, Mapping[str, list[int]]], Made]
+    make: Callable[[OpenProgram, Mapping[str, list[int]]], Made]
     directions: bool = False
 
 
@@ -154,74 +154,76 @@ def _blocks(spec: FunctionSpec, wrt: Sequence[str]) -> list[Port]:
     return [Port(f"d{out.name}_d{name}", shapes[out.name] + shapes[name]) for out in spec.outputs for name in wrt]
 
 
-def _jacobian(opened: Opened, _: Mapping[str, list[int]]) -> Made:
-    known, page = opened.spec.jacobians or (frozenset(), None)
-    paged = tuple(name for name in opened.wrt if name in known)
-    blocks = opened._replace(wrt=paged).paged(page) if page and paged else {}
-    blocks |= _from_program(opened._replace(wrt=tuple(name for name in opened.wrt if name not in known)))
-    return [blocks[port.name, name] for port in opened.spec.outputs for name in opened.wrt]
+def _jacobian(program: OpenProgram, _: Mapping[str, list[int]]) -> Made:
+    known, page = program.spec.jacobians or (frozenset(), None)
+    by_page = tuple(name for name in program.wrt if name in known)
+    blocks = program._replace(wrt=by_page).blocks_from(page) if page and by_page else {}
+    blocks |= _from_program(program._replace(wrt=tuple(name for name in program.wrt if name not in known)))
+    return [blocks[port.name, name] for port in program.spec.outputs for name in program.wrt]
 
 
-def _from_program(opened: Opened) -> dict[tuple[str, str], tuple[int, ...]]:
+def _from_program(program: OpenProgram) -> dict[tuple[str, str], tuple[int, ...]]:
     """Return the blocks of the Jacobian by the names of results and inputs."""
-    if not opened.wrt:
+    if not program.wrt:
         return {}
-    rows, zero = opened.derivatives().jacobian(), opened.graph.const(0.0)
+    rows, zero = program.derivatives().jacobian(), program.graph.const(0.0)
     return {
         (port.name, name): tuple(
-            opened.sum((x, rows[start + k].get((name, column), zero)) for k, x in row.items())
+            program.sum((x, rows[start + k].get((name, column), zero)) for k, x in row.items())
             for row in combined
-            for column in range(tangent_port(opened.spec, name).size)
+            for column in range(tangent_port(program.spec, name).size)
         )
-        for port, start, combined in opened.outputs()
-        for name in opened.wrt
+        for port, start, combined in program.outputs()
+        for name in program.wrt
     }
 
 
-def _directed(opened: Opened, directions: Mapping[str, list[int]]) -> dict[int, Row]:
+def _directed(program: OpenProgram, directions: Mapping[str, list[int]]) -> dict[int, Row]:
     """Return the rates of the inputs' entries along one direction, whose entries are nodes."""
     return {
-        node: {0: opened.sum((x, directions[column[0]][column[1]]) for column, x in row.items())}  # type: ignore[index]
-        for node, row in opened.seeds().items()
+        node: {0: program.sum((x, directions[column[0]][column[1]]) for column, x in row.items())}  # type: ignore[index]
+        for node, row in program.seeds().items()
     }
 
 
-def _rates(opened: Opened, further: Mapping[str, list[int]]) -> Made:
-    directions = {name: further[f"d{name}"] for name in opened.wrt}
-    rates, zero = opened.derivatives(_directed(opened, directions)).forward(), opened.graph.const(0.0)
+def _rates(program: OpenProgram, further: Mapping[str, list[int]]) -> Made:
+    directions = {name: further[f"d{name}"] for name in program.wrt}
+    rates, zero = program.derivatives(_directed(program, directions)).forward(), program.graph.const(0.0)
     return [
-        tuple(opened.sum((x, rates[start + k].get(0, zero)) for k, x in row.items()) for row in combined)
-        for _port, start, combined in opened.outputs()
+        tuple(program.sum((x, rates[start + k].get(0, zero)) for k, x in row.items()) for row in combined)
+        for _port, start, combined in program.outputs()
     ]
 
 
-def _gradient(opened: Opened, further: Mapping[str, list[int]]) -> Row:
+def _gradient(program: OpenProgram, further: Mapping[str, list[int]]) -> Row:
     """Return the derivative of the sum of the outputs times their weights."""
     weights: dict[int, int] = {}
-    for port, start, combined in opened.outputs():
+    for port, start, combined in program.outputs():
         bar = further[f"{port.name}_bar"]
         for k in range(port.size):
-            weights[start + k] = opened.sum((row[k], bar[j]) for j, row in enumerate(combined) if k in row)
-    return opened.derivatives().backward(weights)
+            weights[start + k] = program.sum((row[k], bar[j]) for j, row in enumerate(combined) if k in row)
+    return program.derivatives().backward(weights)
 
 
-def _columns(opened: Opened) -> list[Hashable]:
-    return [(name, k) for name in opened.wrt for k in range(tangent_port(opened.spec, name).size)]
+def _columns(program: OpenProgram) -> list[Hashable]:
+    return [(name, k) for name in program.wrt for k in range(tangent_port(program.spec, name).size)]
 
 
-def _adjoints(opened: Opened, further: Mapping[str, list[int]]) -> Made:
-    row, zero = _gradient(opened, further), opened.graph.const(0.0)
-    return [tuple(row.get((name, k), zero) for k in range(tangent_port(opened.spec, name).size)) for name in opened.wrt]
+def _adjoints(program: OpenProgram, further: Mapping[str, list[int]]) -> Made:
+    row, zero = _gradient(program, further), program.graph.const(0.0)
+    return [
+        tuple(row.get((name, k), zero) for k in range(tangent_port(program.spec, name).size)) for name in program.wrt
+    ]
 
 
-def _hessian(opened: Opened, further: Mapping[str, list[int]]) -> Made:
+def _hessian(program: OpenProgram, further: Mapping[str, list[int]]) -> Made:
     """Return the symmetric part of the derivatives of the gradient: of ``f(q ⊞ δ)`` in δ, as ⊞ is an exponential."""
-    row, zero, half = _gradient(opened, further), opened.graph.const(0.0), opened.graph.const(0.5)
-    columns = _columns(opened)
-    rates = opened._replace(results=[row.get(c, zero) for c in columns]).derivatives().forward()
+    row, zero, half = _gradient(program, further), program.graph.const(0.0), program.graph.const(0.5)
+    columns = _columns(program)
+    rates = program._replace(results=[row.get(c, zero) for c in columns]).derivatives().forward()
     return [
         tuple(
-            opened.sum([(half, rates[i].get(b, zero)), (half, rates[j].get(a, zero))])
+            program.sum([(half, rates[i].get(b, zero)), (half, rates[j].get(a, zero))])
             if i != j
             else rates[i].get(a, zero)
             for i, a in enumerate(columns)

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from kinetree.errors import ArgumentError, listed
-from kinetree.functions.derivative_kinds import TRANSFORMS, Made, Opened, Options, Transform
+from kinetree.functions.derivative_kinds import TRANSFORMS, Made, OpenProgram, Options, Transform
 from kinetree.graph import Port, Program
 from kinetree.runtime.function import Function
 from kinetree.runtime.options import Constant, Fixed, Names, Value, plain
@@ -130,17 +130,17 @@ def _variant(
     def program() -> Program:
         if refused:
             raise ArgumentError(f"{name} {refused}")
-        opened = Opened.of(base, Variant(given, options, "float64"), inputs, wrt, value)
-        nodes = {port.name: opened.entries(port.name) for port in further}
+        source = OpenProgram.of(base, Variant(given, options, "float64"), inputs, wrt, value)
+        nodes = {port.name: source.entries(port.name) for port in further}
         values, start = Made(), 0
         for port in base.outputs if value else ():
-            values.append(tuple(opened.results[start : start + port.size]))
+            values.append(tuple(source.results[start : start + port.size]))
             start += port.size
         try:
-            made = transform.make(opened, nodes)
+            made = transform.make(source, nodes)
         except NotImplementedError as error:
             raise ArgumentError(f"{name}: {error}; `jvp` and `derivatives` may, which go forward") from None
-        return Program(opened.graph, inputs, outputs, (*values, *made))
+        return Program(source.graph, inputs, outputs, (*values, *made))
 
     def evaluate(arguments: Arguments, _: object) -> Sequence[Any]:
         return recorded_results(program(), arguments)
