@@ -131,7 +131,7 @@ def convert(spec: FunctionSpec, call: Call) -> Inputs:
     """Return the arguments of a call as arrays: of float32 where all given but flags are, else of float64."""
     dtype, arrays, leads = read(spec, call)
     ports = spec.ports(call.optional)
-    lead = _broadcast(spec, ports, arrays, leads)
+    lead = broadcast_axes(spec, ports, arrays, leads)
     return Inputs(Variant(call.optional, call.options, dtype), ports, as_plain(spec, call, arrays, dtype), lead)
 
 
@@ -152,7 +152,7 @@ def read(spec: FunctionSpec, call: Call) -> tuple[str, list[Array], list[tuple[i
                     f"give it floats or integers{matrix}; {spec.describe(port)}"
                 )
         arrays.append(array)
-        leads.append(_lead(spec, port, array))
+        leads.append(leading_axes(spec, port, array))
     return dtype, arrays, leads
 
 
@@ -187,7 +187,7 @@ def _from_object(spec: FunctionSpec, port: Port, value: object) -> Array:
         ) from error
 
 
-def _lead(spec: FunctionSpec, port: Port, array: Array) -> tuple[int, ...]:
+def leading_axes(spec: FunctionSpec, port: Port, array: Array) -> tuple[int, ...]:
     """Return the axes before those of one state."""
     shape: tuple[int, ...] = array.shape
     inner = len(shape) - len(port.shape)
@@ -215,7 +215,7 @@ def _hint(spec: FunctionSpec, port: Port, array: Array) -> str:
     return ""
 
 
-def _broadcast(
+def broadcast_axes(
     spec: FunctionSpec, ports: tuple[Port, ...], arrays: list[Array], leads: list[tuple[int, ...]]
 ) -> tuple[int, ...]:
     if not leads:

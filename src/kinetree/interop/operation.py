@@ -1,0 +1,152 @@
+"""One variant of a function as an operation on arrays by position: what other libraries call, and differentiate.
+
+Its derivatives are operations too, so that those of any order are. They are taken along the entries of the arrays,
+as these libraries know no tangent of a configuration: a rate of q is projected to the tangent space of the unit
+quaternions (and of the unit circles of continuous joints), and a gradient by q lies in it.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kinetree.errors import ArgumentError
+from kinetree.graph import Port
+from kinetree.lazy import cached_property
+from kinetree.runtime import arguments, outputs
+from kinetree.runtime.function import Function
+from kinetree.runtime.spec import FunctionSpec, TangentSpace
+
+
+@dataclass(frozen=True)
+class Ambient:
+    """The tangent space of unit quaternions and the like in the entries of their array."""
+
+    space: TangentSpace
+    size: int
+
+    @property
+    def port(self) -> Port:
+        """A direction, as an array."""
+        return Port("dq", (self.size,))
+
+    @property
+    def identity(self) -> bytes:
+        """All that it depends on."""
+        return b"ambient " + self.space.identity
+
+    def rates(self, entries: Sequence[Any]) -> list[dict[int, Any]]:
+        """Return the projection to the tangent space, by rows."""
+        velocities, found = self.space.velocities(entries), []
+        for rates in self.space.rates(entries):
+            row: dict[int, Any] = {}
+            for j, rate in rates.items():
+                for k, x in velocities[j].items():
+                    row[k] = row[k] + rate * x if k in row else rate * x
+            found.append(row)
+        return found
+
+    def velocities(self, entries: Sequence[Any]) -> list[dict[int, Any]]:
+        """Return that a direction of a result is the rate of its entries."""
+        return [{k: 1.0} for k in range(len(entries))]
+
+
+class Operation:
+    """A function of arrays by position, without options: each input and each result has the shape of one state.
+
+    Parameters
+    ----------
+    spec : FunctionSpec
+        A plain one, with inputs x0, x1, … and outputs y0, y1, …
+    named : tuple of Port
+        The inputs with their names in calls.
+    """
+
+    def __init__(self, spec: FunctionSpec, named: tuple[Port, ...] = ()) -> None:
+        self.spec, self.named = spec, named
+        self.inputs, self.outputs = spec.inputs, spec.outputs
+        self._derivatives: dict[tuple[str, tuple[int, ...]], Operation] = {}
+        self.rates_of: tuple[Operation, tuple[int, ...]] | None = None
+
+    @cached_property
+    def function(self) -> Function:
+        """The compiled function."""
+        return Function(self.spec)
+
+    def jvp(self, wrt: tuple[int, ...]) -> Operation:
+        """Return the operation on the inputs, and then rates of these of them, to the rates of the results."""
+        rates = self._derivative("jvp", wrt)
+        rates.rates_of = self, wrt
+        return rates
+
+    def vjp(self, wrt: tuple[int, ...]) -> Operation:
+        """Return the operation on the inputs, and then weights of the results, to the gradients by these inputs."""
+        return self._derivative("vjp", wrt)
+
+    def _derivative(self, kind: str, wrt: tuple[int, ...]) -> Operation:
+        if (kind, wrt) not in self._derivatives:
+            spec = getattr(self.function, kind).spec
+            names = tuple(self.inputs[k].name for k in wrt)
+            given, options = (tuple(f"d{n}" for n in names), {}) if kind == "jvp" else ((), {"wrt": names})
+            made = _plain(spec, given, spec.chosen(options))
+            self._derivatives.setdefault((kind, wrt), Operation(made))
+        return self._derivatives[kind, wrt]
+
+
+_known: weakref.WeakKeyDictionary[Function, dict[Any, Operation]] = weakref.WeakKeyDictionary()
+
+
+def bound(
+    function: Function, args: tuple[object, ...], kwargs: Mapping[str, object]
+) -> tuple[Operation, tuple[Any, ...]]:
+    """Return what a call computes, and the arguments by position, as they are given.
+
+    Raises
+    ------
+    ArgumentError
+        For arguments and options that the function does not have, and for memory for results.
+    """
+    if kwargs.get("out") is not None:
+        raise ArgumentError(f"{function.__name__}: other libraries have memory of their own for results: leave out=")
+    spec = function.spec
+    if (split := arguments.ungrouped(spec, args, kwargs)) is not None:
+        args, kwargs = split
+    call = arguments.bind(spec, args, kwargs)
+    known, key = _known.setdefault(function, {}), (call.optional, call.options)
+    if key not in known:
+        known.setdefault(key, Operation(_plain(spec, *key), spec.of(*key).ports(call.optional)))
+    return known[key], call.values
+
+
+def batch_axes(function: Function, operation: Operation, arrays: Sequence[Any]) -> tuple[int, ...]:
+    """Return the axes before those of one state, to which all arrays are broadcast; `ArgumentError` for others."""
+    spec = function.spec
+    leads = [arguments.leading_axes(spec, port, array) for port, array in zip(operation.named, arrays, strict=True)]
+    return arguments.broadcast_axes(spec, operation.named, list(arrays), leads)
+
+
+def returned(function: Function, results: Sequence[Any]) -> Any:
+    """Return the only result, or the named tuple of several."""
+    return outputs.returned(function.spec, results)
+
+
+def _plain(spec: FunctionSpec, optional: tuple[str, ...], options: tuple[tuple[str, Any], ...]) -> FunctionSpec:
+    """Return the spec with these optional inputs and options, its arrays known by position and differentiated so."""
+    base = spec.of(optional, options)
+    ports = base.ports(optional)
+    inputs = tuple(Port(f"x{k}", port.shape) for k, port in enumerate(ports))
+    results = tuple(Port(f"y{k}", port.shape) for k, port in enumerate(base.outputs))
+    new = dict(zip((p.name for p in (*ports, *base.outputs)), (*inputs, *results), strict=True))
+    spaces = base.spaces and {new[n].name: Ambient(s, new[n].size) for n, s in base.spaces.items() if n in new}
+    more = repr(("arrays by position", optional, options, sorted(spaces or ()))).encode()
+
+    def evaluate(given: Mapping[str, Any], _: object) -> Sequence[Any]:
+        return base.evaluate({port.name: given[new[port.name].name] for port in ports}, dict(options))
+
+    def identity() -> bytes | None:
+        own = base.identity()
+        return None if own is None else own + more
+
+    return FunctionSpec(base.name, base.doc, inputs, results, evaluate, identity, spaces=spaces)
