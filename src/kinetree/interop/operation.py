@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from kinetree.errors import ArgumentError
-from kinetree.graph import Port
+from kinetree.graph import Port, Program
 from kinetree.lazy import cached_property
 from kinetree.runtime import arguments, outputs
 from kinetree.runtime.function import Function
-from kinetree.runtime.spec import FunctionSpec, TangentSpace
+from kinetree.runtime.spec import FunctionSpec, TangentSpace, Variant
 
 
 @dataclass(frozen=True)
@@ -48,9 +48,21 @@ class Ambient:
             found.append(row)
         return found
 
+    def ambient(self, rows: Sequence[Sequence[Any]], entries: Sequence[Any]) -> list[list[Any]]:
+        """Return derivatives by the entries, given those by velocities."""
+        velocities = self.space.velocities(entries)
+        return [
+            [sum((x * to[k] for x, to in zip(row, velocities, strict=True) if k in to), 0.0) for k in range(self.size)]
+            for row in rows
+        ]
+
     def velocities(self, entries: Sequence[Any]) -> list[dict[int, Any]]:
         """Return that a direction of a result is the rate of its entries."""
         return [{k: 1.0} for k in range(len(entries))]
+
+
+PLAIN = Variant((), (), "float64")
+"""The variant of an operation, which has no others but for the dtype."""
 
 
 class Operation:
@@ -75,6 +87,11 @@ class Operation:
         """The compiled function."""
         return Function(self.spec)
 
+    @property
+    def program(self) -> Program:
+        """The optimised program."""
+        return self.function._kernels.program(PLAIN)
+
     def jvp(self, wrt: tuple[int, ...]) -> Operation:
         """Return the operation on the inputs, and then rates of these of them, to the rates of the results."""
         rates = self._derivative("jvp", wrt)
@@ -84,6 +101,14 @@ class Operation:
     def vjp(self, wrt: tuple[int, ...]) -> Operation:
         """Return the operation on the inputs, and then weights of the results, to the gradients by these inputs."""
         return self._derivative("vjp", wrt)
+
+    def derivatives(self, wrt: tuple[int, ...]) -> Operation:
+        """Return the operation on the inputs to the derivatives of each result by each of these, in this order."""
+        return self._derivative("derivatives", wrt)
+
+    def hessian(self, wrt: tuple[int, ...]) -> Operation:
+        """Return the operation on the inputs, and then weights of the results, to the second derivatives."""
+        return self._derivative("hessian", wrt)
 
     def _derivative(self, kind: str, wrt: tuple[int, ...]) -> Operation:
         if (kind, wrt) not in self._derivatives:
@@ -114,10 +139,22 @@ def bound(
     if (split := arguments.ungrouped(spec, args, kwargs)) is not None:
         args, kwargs = split
     call = arguments.bind(spec, args, kwargs)
-    known, key = _known.setdefault(function, {}), (call.optional, call.options)
+    return _operation(function, call.optional, call.options), call.values
+
+
+def variant_of(
+    function: Function, optional: tuple[str, ...], options: Mapping[str, object]
+) -> tuple[Operation, tuple[Port, ...]]:
+    """Return what a call with these optional arguments and options computes, and its results by name."""
+    chosen = function._variant("float64", optional, options)
+    return _operation(function, *chosen[:2]), function.spec.of(*chosen[:2]).outputs
+
+
+def _operation(function: Function, optional: tuple[str, ...], options: tuple[tuple[str, Any], ...]) -> Operation:
+    known, key = _known.setdefault(function, {}), (optional, options)
     if key not in known:
-        known.setdefault(key, Operation(_plain(spec, *key), spec.of(*key).ports(call.optional)))
-    return known[key], call.values
+        known.setdefault(key, Operation(_plain(function.spec, *key), function.spec.of(*key).ports(optional)))
+    return known[key]
 
 
 def batch_axes(function: Function, operation: Operation, arrays: Sequence[Any]) -> tuple[int, ...]:
@@ -139,14 +176,26 @@ def _plain(spec: FunctionSpec, optional: tuple[str, ...], options: tuple[tuple[s
     inputs = tuple(Port(f"x{k}", port.shape) for k, port in enumerate(ports))
     results = tuple(Port(f"y{k}", port.shape) for k, port in enumerate(base.outputs))
     new = dict(zip((p.name for p in (*ports, *base.outputs)), (*inputs, *results), strict=True))
-    spaces = base.spaces and {new[n].name: Ambient(s, new[n].size) for n, s in base.spaces.items() if n in new}
-    more = repr(("arrays by position", optional, options, sorted(spaces or ()))).encode()
+    known = (base.spaces or {}).items()
+    spaces = {new[name].name: Ambient(space, new[name].size) for name, space in known if name in new}
+    more = repr(("arrays by position", optional, options)).encode()
+
+    def named(given: Mapping[str, Any]) -> dict[str, Any]:
+        return {port.name: given[new[port.name].name] for port in ports}
 
     def evaluate(given: Mapping[str, Any], _: object) -> Sequence[Any]:
-        return base.evaluate({port.name: given[new[port.name].name] for port in ports}, dict(options))
+        return base.evaluate(named(given), dict(options))
+
+    def page(given: Mapping[str, Any], _: object, wrt: Sequence[str]) -> dict[str, Any]:
+        own = {new[port.name].name: port.name for port in ports}
+        found = base.jacobians[1](named(given), dict(options), [own[x] for x in wrt])  # type: ignore[index]
+        return {x: spaces[x].ambient(found[own[x]], given[x]) if x in spaces else found[own[x]] for x in wrt}
+
+    jacobians = base.jacobians and (frozenset(new[n].name for n in base.jacobians[0] if n in new), page)
 
     def identity() -> bytes | None:
         own = base.identity()
         return None if own is None else own + more
 
-    return FunctionSpec(base.name, base.doc, inputs, results, evaluate, identity, spaces=spaces)
+    differentiated = {} if base.spaces is None else {"spaces": spaces, "jacobians": jacobians}
+    return FunctionSpec(base.name, base.doc, inputs, results, evaluate, identity, **differentiated)
