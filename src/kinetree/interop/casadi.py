@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from kinetree.errors import ArgumentError
-from kinetree.interop.c_external import external_source, matrix_shape
-from kinetree.interop.operation import Operation, variant_of
-from kinetree.interop.symbolic import Library
+from kinetree.interop.c_external import external_source
+from kinetree.interop.operation import Operation, matrix_shape, variant_of
+from kinetree.interop.symbolic import ARITHMETIC, Library
 from kinetree.options import names_of, text
 from kinetree.runtime.function import Function
 
@@ -101,14 +101,13 @@ _CASADI = Library(
     "CasADi",
     ca.SX,
     {
-        **{"add": lambda a, b: a + b, "sub": lambda a, b: a - b, "mul": lambda a, b: a * b, "div": lambda a, b: a / b},
-        **{"neg": lambda a: -a, "abs": ca.fabs, "sqrt": ca.sqrt, "sin": ca.sin, "cos": ca.cos},
+        **ARITHMETIC,
+        **{"abs": ca.fabs, "sqrt": ca.sqrt, "sin": ca.sin, "cos": ca.cos},
         **{"select_lt": _select(ca.lt), "select_le": _select(ca.le)},
-        **{"fma": lambda a, b, c: a * b + c, "fms": lambda a, b, c: a * b - c, "fnma": lambda a, b, c: c - a * b},
         **{"rint": lambda a: a - ca.remainder(a, 1), "floor": ca.floor, "ceil": ca.ceil, "copysign": ca.copysign},
         **{"trunc": lambda a: ca.if_else(a < 0, ca.ceil(a), ca.floor(a)), "exp": ca.exp, "expm1": ca.expm1},
         **{"sinh": ca.sinh, "cosh": ca.cosh, "tanh": ca.tanh, "log": ca.log, "log1p": ca.log1p},
         **{"cbrt": lambda a: ca.copysign(ca.fabs(a) ** (1 / 3), a), "arcsin": ca.asin, "arccos": ca.acos},
-        **{"arctan": ca.atan, "arctan2": ca.atan2, "hypot": ca.hypot, "power": lambda a, b: a**b, "fmod": ca.fmod},
+        **{"arctan": ca.atan, "arctan2": ca.atan2, "hypot": ca.hypot, "fmod": ca.fmod},
     },
 )

@@ -18,8 +18,9 @@ import numpy as np
 
 from kinetree.errors import ArgumentError
 from kinetree.interop import xla
-from kinetree.interop.operation import Operation, batch_axes, bound, returned
+from kinetree.interop.operation import Operation, bound
 from kinetree.runtime.function import Function
+from kinetree.runtime.outputs import returned
 from kinetree.runtime.spec import Variant
 
 try:
@@ -49,8 +50,8 @@ def to_jax(function: Function) -> Callable[..., Any]:
     -------
     callable
         It takes the arguments and options of the function, and returns its arrays: float64 where JAX has that
-        (``jax.config.update("jax_enable_x64", True)``) and an argument is float64, else float32, with seven digits. The bits are
-        those of the function. Numbers that are out of an argument's range are not noticed.
+        (``jax.config.update("jax_enable_x64", True)``) and an argument is float64, else float32, with seven digits.
+        The bits are those of the function. Numbers that are out of an argument's range are not noticed.
 
     Raises
     ------
@@ -77,14 +78,11 @@ def to_jax(function: Function) -> Callable[..., Any]:
 
     @functools.wraps(function.__origin__)
     def call(*args: Any, **kwargs: Any) -> Any:
-        operation, values = bound(function, args, kwargs)
-        arrays = [jnp.asarray(x) for x in values]
+        operation, arrays, lead = bound(function, args, kwargs, lambda _, x: jnp.asarray(x))
         kind = jnp.result_type(float, *(x for x in arrays if jnp.issubdtype(x.dtype, jnp.floating)))
-        lead = batch_axes(function, operation, arrays)
-        shaped = [
-            jnp.broadcast_to(x.astype(kind), lead + port.shape) for x, port in zip(arrays, operation.inputs, strict=True)
-        ]
-        return returned(function, evaluate.bind(*shaped, operation=operation))
+        for k, port in enumerate(operation.inputs):
+            arrays[k] = jnp.broadcast_to(arrays[k].astype(kind), lead + port.shape)
+        return returned(function.spec, evaluate.bind(*arrays, operation=operation))
 
     return call
 
@@ -106,12 +104,12 @@ evaluate = Primitive("kinetree")
 evaluate.multiple_results = True
 
 
-@evaluate.def_impl
+@evaluate.def_impl  # type: ignore[untyped-decorator]
 def _run(*arrays: Any, operation: Operation) -> Any:
     return jax.jit(functools.partial(evaluate.bind, operation=operation))(*arrays)
 
 
-@evaluate.def_abstract_eval
+@evaluate.def_abstract_eval  # type: ignore[untyped-decorator]
 def _shapes(*arrays: Any, operation: Operation) -> list[Any]:
     first = arrays[0]
     lead = first.shape[: first.ndim - len(operation.inputs[0].shape)]
@@ -185,7 +183,7 @@ def _handler(operation: Operation, dtype: str) -> tuple[Any, Any]:
     error = [28, 0, ctypes.addressof(message), EXHAUSTED]
     table = np.array([*head, VERSION[0] + (VERSION[1] << 32), *error, *(size * p.size for p in ports)], np.int64)
     code = load(_code(), {**entry.symbols(), "kinetree_xla_table": table.ctypes.data})
-    function = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)(code.address("kt_xla"))
+    function = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)(code.address("kt_xla") or 0)
     return function, (kernel, message, table, code, function)
 
 

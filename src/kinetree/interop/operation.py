@@ -7,15 +7,18 @@ quaternions (and of the unit circles of continuous joints), and a gradient by q 
 
 from __future__ import annotations
 
+import math
 import weakref
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
+
+import numpy as np
 
 from kinetree.errors import ArgumentError
 from kinetree.graph import Port, Program
 from kinetree.lazy import cached_property
-from kinetree.runtime import arguments, outputs
+from kinetree.runtime import arguments
 from kinetree.runtime.function import Function
 from kinetree.runtime.spec import FunctionSpec, TangentSpace, Variant
 
@@ -123,15 +126,25 @@ class Operation:
 _known: weakref.WeakKeyDictionary[Function, dict[Any, Operation]] = weakref.WeakKeyDictionary()
 
 
+def matrix_shape(port: Port) -> tuple[int, int]:
+    """Return the rows and columns of an array where all are matrices: of vectors one column."""
+    return (port.shape[0], math.prod(port.shape[1:])) if port.shape else (1, 1)
+
+
 def bound(
-    function: Function, args: tuple[object, ...], kwargs: Mapping[str, object]
-) -> tuple[Operation, tuple[Any, ...]]:
-    """Return what a call computes, and the arguments by position, as they are given.
+    function: Function,
+    args: tuple[object, ...],
+    kwargs: Mapping[str, object],
+    convert: Callable[[str, Any], Any] = lambda name, x: np.asarray(x),
+) -> tuple[Operation, list[Any], tuple[int, ...]]:
+    """Return what a call computes, its arguments by position, and the axes before those of one state.
+
+    ``convert(name, value)`` makes an array of an argument.
 
     Raises
     ------
     ArgumentError
-        For arguments and options that the function does not have, and for memory for results.
+        For arguments, options and shapes that the function does not have, and for memory for results.
     """
     if kwargs.get("out") is not None:
         raise ArgumentError(f"{function.__name__}: other libraries have memory of their own for results: leave out=")
@@ -139,7 +152,10 @@ def bound(
     if (split := arguments.ungrouped(spec, args, kwargs)) is not None:
         args, kwargs = split
     call = arguments.bind(spec, args, kwargs)
-    return _operation(function, call.optional, call.options), call.values
+    operation = _operation(function, call.optional, call.options)
+    arrays = [convert(port.name, x) for port, x in zip(operation.named, call.values, strict=True)]
+    leads = [arguments.leading_axes(spec, port, x) for port, x in zip(operation.named, arrays, strict=True)]
+    return operation, arrays, arguments.broadcast_axes(spec, operation.named, arrays, leads)
 
 
 def variant_of(
@@ -155,18 +171,6 @@ def _operation(function: Function, optional: tuple[str, ...], options: tuple[tup
     if key not in known:
         known.setdefault(key, Operation(_plain(function.spec, *key), function.spec.of(*key).ports(optional)))
     return known[key]
-
-
-def batch_axes(function: Function, operation: Operation, arrays: Sequence[Any]) -> tuple[int, ...]:
-    """Return the axes before those of one state, to which all arrays are broadcast; `ArgumentError` for others."""
-    spec = function.spec
-    leads = [arguments.leading_axes(spec, port, array) for port, array in zip(operation.named, arrays, strict=True)]
-    return arguments.broadcast_axes(spec, operation.named, list(arrays), leads)
-
-
-def returned(function: Function, results: Sequence[Any]) -> Any:
-    """Return the only result, or the named tuple of several."""
-    return outputs.returned(function.spec, results)
 
 
 def _plain(spec: FunctionSpec, optional: tuple[str, ...], options: tuple[tuple[str, Any], ...]) -> FunctionSpec:
@@ -197,5 +201,5 @@ def _plain(spec: FunctionSpec, optional: tuple[str, ...], options: tuple[tuple[s
         own = base.identity()
         return None if own is None else own + more
 
-    differentiated = {} if base.spaces is None else {"spaces": spaces, "jacobians": jacobians}
-    return FunctionSpec(base.name, base.doc, inputs, results, evaluate, identity, **differentiated)
+    made = FunctionSpec(base.name, base.doc, inputs, results, evaluate, identity)
+    return made if base.spaces is None else replace(made, spaces=spaces, jacobians=jacobians)

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from kinetree.errors import ArgumentError, unknown_name
-from kinetree.interop.operation import Operation, batch_axes, bound
+from kinetree.graph import Port
+from kinetree.interop.operation import Operation, bound
 from kinetree.options import names_of
 from kinetree.runtime.function import Function
 
@@ -31,69 +32,54 @@ class VectorFunction:
 
     def __init__(self, operation: Operation, wrt: tuple[int, ...], arrays: Sequence[Array]) -> None:
         self._operation, self._wrt, self._arrays = operation, wrt, list(arrays)
-        self.x = np.concatenate([arrays[k].ravel() for k in wrt])
+        self._moved, self._results = [operation.inputs[k] for k in wrt], operation.outputs
+        self._is_number = [port.shape for port in self._results] == [()]
+        self.x = _joined([arrays[k] for k in wrt])
 
     def __call__(self, x: Array) -> Any:
         """Return the results in one vector, or the only number."""
-        return self._joined(self._operation.function(*self._at(x)))
+        y = _joined(self._run(self._operation, x))
+        return y[0] if self._is_number else y
 
-    def jac(self, x: Array) -> Any:
+    def jac(self, x: Array) -> Array:
         """Return the derivatives: a row for each entry of the results, or the gradient of the only number."""
-        slopes = self._operation.derivatives(self._wrt).function(*self._at(x))
-        blocks = iter(slopes if isinstance(slopes, tuple) else (slopes,))
-        sizes = [self._operation.inputs[k].size for k in self._wrt]
-        rows = [
-            np.hstack([np.reshape(next(blocks), (port.size, n)) for n in sizes]) for port in self._operation.outputs
-        ]
-        return rows[0][0] if self._is_number else np.vstack(rows)
+        blocks = iter(self._run(self._operation.derivatives(self._wrt), x))
+        J = np.block([[np.reshape(next(blocks), (y.size, x.size)) for x in self._moved] for y in self._results])
+        return J[0] if self._is_number else J
 
     def hess(self, x: Array, weights: Array | None = None) -> Array:
         """Return the second derivatives of the only number, or of the sum of the results with these weights."""
-        ports = self._operation.outputs
-        given = np.ones(1) if weights is None else np.asarray(weights, dtype=np.float64)
-        if given.size != sum(port.size for port in ports) or (weights is None and not self._is_number):
+        if weights is None and not self._is_number:
             raise ArgumentError(f"{self._operation.spec.name}: hess takes a weight for each entry of the results")
-        parts = np.split(given.ravel(), np.cumsum([port.size for port in ports])[:-1])
-        bars = [np.reshape(part, port.shape) for part, port in zip(parts, ports, strict=True)]
-        return self._operation.hessian(self._wrt).function(*self._at(x), *bars)  # type: ignore[no-any-return]
+        given = self._split(np.ones(1) if weights is None else weights, self._results, "weights")
+        return self._run(self._operation.hessian(self._wrt), x, given)[0]
 
     def operator(self, x: Array) -> LinearOperator:
         """Return the Jacobian as a linear operator: products by jvp and vjp, without the matrix."""
-        arrays, ports = self._at(x), self._operation.outputs
-        forward, backward = (derivative(self._wrt).function for derivative in (self._operation.jvp, self._operation.vjp))
-        sizes = [port.size for port in ports]
+        forward, backward = self._operation.jvp(self._wrt), self._operation.vjp(self._wrt)
+        return LinearOperator(
+            (sum(port.size for port in self._results), self.x.size),
+            matvec=lambda dx: _joined(self._run(forward, x, self._split(dx, self._moved, "dx"))),
+            rmatvec=lambda bar: _joined(self._run(backward, x, self._split(bar, self._results, "weights"))),
+            dtype=np.dtype(np.float64),
+        )
 
-        def product(dx: Array) -> Array:
-            return np.atleast_1d(self._joined(forward(*arrays, *self._parts(dx))))
+    def _run(self, operation: Operation, x: Array, further: Sequence[Array] = ()) -> Sequence[Array]:
+        new = dict(zip(self._wrt, self._split(x, self._moved, "x"), strict=True))
+        found = operation.function(*(new.get(k, array) for k, array in enumerate(self._arrays)), *further)
+        return found if isinstance(found, tuple) else (found,)
 
-        def transposed(weights: Array) -> Array:
-            parts = np.split(np.ravel(weights), np.cumsum(sizes)[:-1])
-            found = backward(*arrays, *(np.reshape(part, p.shape) for part, p in zip(parts, ports, strict=True)))
-            return np.concatenate([np.ravel(part) for part in (found if isinstance(found, tuple) else (found,))])
-
-        shape = sum(sizes), self.x.size
-        return LinearOperator(shape, matvec=product, rmatvec=transposed, dtype=np.dtype(np.float64))
-
-    @property
-    def _is_number(self) -> bool:
-        return len(self._operation.outputs) == 1 and self._operation.outputs[0].shape == ()
-
-    def _parts(self, x: Array) -> list[Array]:
-        """Return the arguments of which a vector is made."""
-        ports = [self._operation.inputs[k] for k in self._wrt]
-        if np.shape(x) not in ((self.x.size,), (self.x.size, 1)):
-            raise ArgumentError(f"{self._operation.spec.name}: x has shape {np.shape(x)}, it must be ({self.x.size},)")
+    def _split(self, x: Array, ports: Sequence[Port], name: str) -> list[Array]:
+        """Return the arrays of which a vector is made."""
+        n = sum(port.size for port in ports)
+        if np.size(x) != n:
+            raise ArgumentError(f"{self._operation.spec.name}: {name} has {np.size(x)} entries, it must have {n}")
         parts = np.split(np.ravel(x), np.cumsum([port.size for port in ports])[:-1])
         return [np.reshape(part, port.shape) for part, port in zip(parts, ports, strict=True)]
 
-    def _at(self, x: Array) -> list[Array]:
-        new = dict(zip(self._wrt, self._parts(x), strict=True))
-        return [new.get(k, array) for k, array in enumerate(self._arrays)]
 
-    def _joined(self, results: Any) -> Any:
-        if self._is_number:
-            return results
-        return np.concatenate([np.ravel(y) for y in (results if isinstance(results, tuple) else (results,))])
+def _joined(arrays: Sequence[Any]) -> Array:
+    return np.concatenate([np.ravel(array) for array in arrays])
 
 
 def to_scipy(function: Function, *args: object, wrt: str | Sequence[str], **kwargs: object) -> VectorFunction:
@@ -131,13 +117,12 @@ def to_scipy(function: Function, *args: object, wrt: str | Sequence[str], **kwar
     >>> bool(abs(robot.gravity_forces(found.x)).max() < 1e-6)
     True
     """
-    operation, values = bound(function, args, kwargs)
+    operation, arrays, lead = bound(function, args, kwargs, lambda _, x: np.asarray(x, dtype=np.float64))
     names = [port.name for port in operation.named]
     chosen = names_of(f"{function.__name__}: wrt", [wrt] if isinstance(wrt, str) else wrt)
     for name in chosen:
         if name not in names:
             raise ArgumentError(f"{function.__name__}: wrt: {unknown_name('given argument', name, names)}")
-    arrays = [np.asarray(x, dtype=np.float64) for x in values]
-    if batch_axes(function, operation, arrays):
+    if lead:
         raise ArgumentError(f"{function.__name__}: to_scipy takes the arguments of one state, without leading axes")
     return VectorFunction(operation, tuple(names.index(name) for name in chosen), arrays)

@@ -13,6 +13,19 @@ MOST = 1_000_000
 """Operations of a loop that is unrolled."""
 
 
+ARITHMETIC: dict[str, Callable[..., Any]] = {
+    "add": lambda a, b: a + b,
+    "sub": lambda a, b: a - b,
+    "mul": lambda a, b: a * b,
+    "div": lambda a, b: a / b,
+    "neg": lambda a: -a,
+    "fma": lambda a, b, c: a * b + c,
+    "fms": lambda a, b, c: a * b - c,
+    "fnma": lambda a, b, c: c - a * b,
+    "power": lambda a, b: a**b,
+}
+
+
 @dataclass(frozen=True)
 class Library:
     """How another library writes what programs are made of.
@@ -51,7 +64,9 @@ class Library:
             raise ArgumentError(f"{self.name} has nothing for the array operation {operation.name!r}")
         size = operation.times * sum(len(program.schedule()) for program in operation.programs)
         if size > MOST:
-            raise ArgumentError(f"a loop of this function would be {size:,} operations in {self.name}: {MOST:,} at most")
+            raise ArgumentError(
+                f"a loop of this function would be {size:,} operations in {self.name}: {MOST:,} at most"
+            )
         first = operation.parts[0]
         return _LOOPS[operation.name](self, operation, given[:first], list(given[first:]))
 

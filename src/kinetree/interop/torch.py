@@ -1,4 +1,4 @@
-"""Compiled functions as PyTorch's: one operator, in one `torch.autograd.Function` whose derivatives are calls of itself.
+"""Compiled functions as PyTorch's: one operator, in a `torch.autograd.Function` whose derivatives are calls of itself.
 
 Tensors are not copied: kernels read and write their memory.
 """
@@ -13,8 +13,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from kinetree.errors import ArgumentError
-from kinetree.interop.operation import Operation, batch_axes, bound, returned
+from kinetree.interop.operation import Operation, bound
 from kinetree.runtime.function import Function
+from kinetree.runtime.outputs import returned
 
 try:
     import torch
@@ -60,15 +61,13 @@ def to_torch(function: Function) -> Callable[..., Any]:
 
     @functools.wraps(function.__origin__)
     def call(*args: Any, **kwargs: Any) -> Any:
-        operation, values = bound(function, args, kwargs)
-        tensors = [_tensor(function, port.name, x) for port, x in zip(operation.named, values, strict=True)]
+        operation, tensors, lead = bound(function, args, kwargs, functools.partial(_tensor, function))
         floats = [x.dtype for x in tensors if x.is_floating_point()]
         dtype = torch.float32 if floats and all(kind == torch.float32 for kind in floats) else torch.float64
-        lead = batch_axes(function, operation, tensors)
         for k, (x, port) in enumerate(zip(tensors, operation.inputs, strict=True)):
             wide = x if x.dtype == dtype else x.to(dtype)
             tensors[k] = wide if x.shape == lead + port.shape else wide.expand(lead + port.shape)
-        return returned(function, Evaluation.apply(_key(operation), *tensors))
+        return returned(function.spec, Evaluation.apply(_key(operation), *tensors))
 
     return torch.compiler.allow_in_graph(call)  # type: ignore[no-any-return]
 
@@ -114,7 +113,7 @@ torch.library.register_fake("kinetree::evaluate", _shapes, lib=_library)
 evaluate = torch.ops.kinetree.evaluate.default
 
 
-class Evaluation(torch.autograd.Function):
+class Evaluation(torch.autograd.Function):  # type: ignore[misc]
     """A call of an operation, whose derivatives are calls of its derivatives."""
 
     @staticmethod

@@ -189,11 +189,11 @@ def _from_object(spec: FunctionSpec, port: Port, value: object) -> Array:
 
 def leading_axes(spec: FunctionSpec, port: Port, array: Array) -> tuple[int, ...]:
     """Return the axes before those of one state."""
-    shape: tuple[int, ...] = array.shape
+    shape: tuple[int, ...] = tuple(array.shape)
     inner = len(shape) - len(port.shape)
     if inner >= 0 and shape[inner:] == port.shape:
         return shape[:inner]
-    given = "is a scalar" if array.ndim == 0 else f"has shape {array.shape}"
+    given = "is a scalar" if array.ndim == 0 else f"has shape {shape}"
     batch = ", ".join(["...", *map(str, port.shape)])
     raise ArgumentError(
         f"{spec.name}: {port.name} {given}, {spec.describe(port)}; "
@@ -218,6 +218,7 @@ def _hint(spec: FunctionSpec, port: Port, array: Array) -> str:
 def broadcast_axes(
     spec: FunctionSpec, ports: tuple[Port, ...], arrays: list[Array], leads: list[tuple[int, ...]]
 ) -> tuple[int, ...]:
+    """Return the leading axes of a call, to which those of its arguments are broadcast."""
     if not leads:
         return ()
     if leads.count(leads[0]) == len(leads):

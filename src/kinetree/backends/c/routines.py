@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from kinetree.backends.c.kernels import ARRAY_KERNELS
 from kinetree.backends.c.names import Emitted, Routine, routine_name
