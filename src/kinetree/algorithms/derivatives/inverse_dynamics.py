@@ -23,11 +23,15 @@ from kinetree.spatial.vector import ZERO
 
 
 class BodyMotion(NamedTuple):
-    """The motion of a body's origin: of the parent's point there, and its own; and as seen where it is at rest."""
+    """The motion of a body's origin: of the parent's point there, and its own; and as seen where it is at rest.
+
+    V is that of covectors on it (`Covector`).
+    """
 
     carried: tuple[Motion, Motion]
     own: tuple[Motion, Motion]
     seen: tuple[Motion, Motion]
+    V: Motion
 
 
 class Freedom(NamedTuple):
@@ -87,35 +91,35 @@ def _derivatives(
     for i, (body, motion) in enumerate(zip(model.bodies, motions, strict=True)):
         clouds.append(Cloud.of(body.inertia, motion.seen[0].ang, body.inertia.wrench(*motion.seen) - wrenches[i]))
         parent = motion if body.parent == WORLD else motions[body.parent]
-        slopes.append(centripetal_slope(body.X_T, parent.seen[0].ang))
+        slopes.append(centripetal_slope(body.X_T.r, parent.own[0].ang, parent.V))
     dq, dv, M = ([[0.0] * model.nv for _ in range(model.nv)] for _ in range(3))
 
     def put(A: Matrix, k: int, j: int, x: object) -> None:
         A[k][j] = A[k][j] + x
 
     for i in reversed(range(model.nb)):
-        body, cloud, w = model.bodies[i], clouds[i], motions[i].seen[0].ang
+        body, cloud, w, V = model.bodies[i], clouds[i], motions[i].own[0].ang, motions[i].V
         for n, (own, rotor) in enumerate(zip(freedoms[i], body.armature, strict=True)):
-            k, row = own.k, cloud.row(w, own.S)
+            k, row = own.k, cloud.row(w, V, own.S)
             column_q = cloud.response(w, own.by_q) + own.S.cross_force(cloud.f + held[i])
             turned = own.S.cross_force(held[i])
             column_v = cloud.response(w, own.by_v)
             put(M, k, k, rotor)
             for other in freedoms[i]:
                 put(M, k, other.k, other.S.dot(row.F))
-                put(dq, k, other.k, row.of(other.by_q) + other.dS[n].dot(cloud.f) - other.S.dot(turned))
-                put(dv, k, other.k, row.of(other.by_v))
+                put(dq, k, other.k, row.of(other.by_q, V) + other.dS[n].dot(cloud.f) - other.S.dot(turned))
+                put(dv, k, other.k, row.of(other.by_v, V))
             j = i
             while model.bodies[j].parent != WORLD:
-                row = _climbed(row, model.bodies[j], states[j], motions[j], slopes[j])
+                row = _climbed(row, model.bodies[j], states[j], motions[j], motions[model.bodies[j].parent], slopes[j])
                 column_q, column_v, turned = (states[j].Xup.T @ x for x in (column_q, column_v, turned))
                 j = model.bodies[j].parent
                 for other in freedoms[j]:
                     x = other.S.dot(row.F)
                     put(M, k, other.k, x)
                     put(M, other.k, k, x)
-                    put(dq, k, other.k, row.of(other.by_q) - other.S.dot(turned))
-                    put(dv, k, other.k, row.of(other.by_v))
+                    put(dq, k, other.k, row.of(other.by_q, motions[j].V) - other.S.dot(turned))
+                    put(dv, k, other.k, row.of(other.by_v, motions[j].V))
                     put(dq, other.k, k, other.S.dot(column_q))
                     put(dv, other.k, k, other.S.dot(column_v))
         if body.parent != WORLD:
@@ -140,7 +144,8 @@ def _motions(model: Model, states: Sequence[BodyState], a: Vector) -> list[BodyM
         a_i = a_carried + cJ + v_i.cross(vJ)
         for k, S_k in zip(body.v_index, S, strict=True):
             a_i = a_i + S_k * a[k]
-        found.append(BodyMotion((v_carried, a_carried), (v_i, a_i), at_rest(v_i, a_i)))
+        V = Motion(ZERO, v_i.lin) if body.parent == WORLD and len(S) > 1 else Motion(v_i.ang, ZERO)
+        found.append(BodyMotion((v_carried, a_carried), (v_i, a_i), at_rest(v_i, a_i), V))
     return found
 
 
@@ -150,7 +155,7 @@ def _freedoms(
     """Return what each degree of freedom of a joint does to the motion of its body."""
     body, joint = model.bodies[i], model.bodies[i].joint
     own_q, own_v = [q[k] for k in body.q_index], [v[k] for k in body.v_index]
-    (v_carried, a_carried), (v_i, a_i), _ = motion
+    (v_carried, a_carried), (v_i, a_i), *_ = motion
 
     def seen(dv: Motion, da: Motion) -> Change:
         return Change(dv.ang, Motion(da.ang, da.lin + dv.ang.cross(v_i.lin) + v_i.ang.cross(dv.lin)))
@@ -181,15 +186,20 @@ def _rates(m: Motion) -> Motion:
     return Motion.of(map(rate_of, m))
 
 
-def _climbed(row: Covector, body: Body, state: BodyState, motion: BodyMotion, slope: Mat3) -> Covector:
+def _climbed(
+    row: Covector, body: Body, state: BodyState, motion: BodyMotion, parent: BodyMotion, slope: Mat3
+) -> Covector:
     """Return a covector on the motion of a body as one on that of its parent."""
-    X_J, X_T, vJ, (v_i, _) = state.X_J, body.X_T, state.vJ, motion.own
+    X_J, X_T, vJ, v_i, w = state.X_J, body.X_T, state.vJ, motion.own[0], motion.carried[0].ang
     b, (n, f) = row.b, (row.F.ang, row.F.lin)
-    slid = vJ.ang.cross(f) + f.cross(v_i.ang)
-    b = X_J.E.to_a(b + vJ.ang.cross(n) + vJ.lin.cross(f) + v_i.lin.cross(f))
-    n, f = X_J.E.to_a(n), X_J.E.to_a(f)
+    turning = not all(map(is_zero, parent.V.ang))
+    turn = vJ.ang * 2.0 if turning else v_i.ang + vJ.ang
+    b = X_J.E.to_a(b + turn.cross(n) + vJ.lin.cross(f) + v_i.lin.cross(f))
+    n, f, w = X_J.E.to_a(n), X_J.E.to_a(f), X_J.E.to_a(w)
     if not all(map(is_zero, X_J.r)):
-        n, b = n + X_J.r.cross(f), b + X_J.r.cross(X_J.E.to_a(slid))
+        moment = X_J.r.cross(f)
+        b = b + X_J.r.cross(f.cross(w)) + (moment.cross(w) if turning else ZERO)
+        n = n + moment
     n, f, b = (X_T.E.to_a(x) for x in (n, f, b))
     return Covector(b + slope @ f, Force(n + X_T.r.cross(f), f))
 
