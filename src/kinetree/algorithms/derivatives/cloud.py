@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from kinetree.scalars.functions import is_zero
-from kinetree.spatial import Force, Inertia, Mat3, Motion, Scalar, Sym3, Transform, Vec3
+from kinetree.spatial import Force, Inertia, Mat3, Motion, Scalar, Sym3, Vec3
 from kinetree.spatial.rotation import AxisRotation, GeneralRotation
 
 

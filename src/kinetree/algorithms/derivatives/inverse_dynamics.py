@@ -7,10 +7,11 @@ way, they leave their entries there: those of ``∂τ/∂q``, ``∂τ/∂v`` and
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Collection, Mapping
+from typing import Any
 
-from kinetree.algorithms.derivatives.cloud import Change, Cloud, Covector, centripetal_slope
+from kinetree.algorithms.derivatives.changes import BodyMotion, Changes
+from kinetree.algorithms.derivatives.cloud import Cloud, Covector, centripetal_slope
 from kinetree.algorithms.dynamics.passive_forces import passive_forces, without_springs
 from kinetree.algorithms.dynamics.rnea import body_wrenches
 from kinetree.algorithms.registry import Matrix, Vector
@@ -18,40 +19,15 @@ from kinetree.model import WORLD, Body, Model
 from kinetree.model.model import BodyState
 from kinetree.scalars.dual import Dual, rate_of
 from kinetree.scalars.functions import is_zero
-from kinetree.spatial import Force, Mat3, Motion, at_rest
+from kinetree.spatial import Force, Mat3, Scalar
 from kinetree.spatial.vector import ZERO
-
-
-class BodyMotion(NamedTuple):
-    """The motion of a body's origin: of the parent's point there, and its own; and as seen where it is at rest.
-
-    V is that of covectors on it (`Covector`).
-    """
-
-    carried: tuple[Motion, Motion]
-    own: tuple[Motion, Motion]
-    seen: tuple[Motion, Motion]
-    V: Motion
-
-
-class Freedom(NamedTuple):
-    """A degree of freedom: its velocity index, S, the changes by its q and v, and of each S_l of its joint by its q."""
-
-    k: int
-    S: Motion
-    by_q: Change
-    by_v: Change
-    dS: Sequence[Motion]
 
 
 def inverse_dynamics(
     model: Model, given: Mapping[str, Any], options: Mapping[str, Any], wrt: Collection[str]
 ) -> dict[str, Matrix]:
     """Return the derivatives of the joint forces; wrenches in the world's axes are turned by the bodies' own motion."""
-    states = [model.jcalc(i, given["q"], given["v"]) for i in range(model.nb)]
-    wrenches = body_wrenches(states, model, given.get("f_ext"), options["f_ext_frame"])
-    turning = "f_ext" in given and options["f_ext_frame"] == "world"
-    return _derivatives(model, states, given["q"], given["v"], given["a"], wrenches, turning)
+    return joint_force_slopes(model, Changes.of(model, given), given, options)
 
 
 def bias_forces(
@@ -71,22 +47,14 @@ def gravity_forces(
     return {"q": found["q"]}
 
 
-def _derivatives(
-    model: Model,
-    states: Sequence[BodyState],
-    q: Vector,
-    v: Vector,
-    a: Vector,
-    wrenches: Sequence[Force],
-    turning: bool,
+def joint_force_slopes(
+    model: Model, changes: Changes, given: Mapping[str, Any], options: Mapping[str, Any]
 ) -> dict[str, Matrix]:
-    """Return ``∂τ/∂q`` along the velocities of the joints, ``∂τ/∂v`` and ``∂τ/∂a``, by the input's name.
-
-    External forces are given in the bodies' axes; where they are `turning` they are fixed in the world, not in these.
-    """
-    held = list(wrenches) if turning else [Force.zero()] * model.nb  # of the subtrees
-    motions = _motions(model, states, a)
-    freedoms = [_freedoms(model, i, q, v, a, states[i], motions[i]) for i in range(model.nb)]
+    """Return ``∂τ/∂q`` along the velocities of the joints, ``∂τ/∂v`` and ``∂τ/∂a``, by the input's name."""
+    states, motions, freedoms = changes
+    wrenches = body_wrenches(states, model, given.get("f_ext"), options["f_ext_frame"])
+    turning = are_turning(given, options)
+    held = list(wrenches) if turning else [Force.zero()] * model.nb  # of the subtrees, fixed in the world
     clouds, slopes = [], []
     for i, (body, motion) in enumerate(zip(model.bodies, motions, strict=True)):
         clouds.append(Cloud.of(body.inertia, motion.seen[0].ang, body.inertia.wrench(*motion.seen) - wrenches[i]))
@@ -129,61 +97,15 @@ def _derivatives(
             moved = cloud.shifted(X_T.r, motions[body.parent].seen[0].ang.cross(X_T.r * 2.0))
             clouds[body.parent] = clouds[body.parent].with_other(moved)
             held[body.parent] = held[body.parent] + states[i].Xup.T @ held[i]
-    _add_passive(model, q, v, dq, dv)
+    for name, A in (("q", dq), ("v", dv)):
+        for k, slope in enumerate(passive_slopes(model, given["q"], given["v"])[name]):
+            put(A, k, k, slope)
     return {"q": dq, "v": dv, "a": M}
 
 
-def _motions(model: Model, states: Sequence[BodyState], a: Vector) -> list[BodyMotion]:
-    """Return the motions of the bodies, as `body_motions`, with the parts that the joints' changes need."""
-    found: list[BodyMotion] = []
-    base = Motion.zero(), Motion(ZERO, -model.gravity)
-    for body, (_, X_J, S, vJ, cJ) in zip(model.bodies, states, strict=True):
-        v_joint, a_joint = body.X_T.carry(*(base if body.parent == WORLD else found[body.parent].seen))
-        v_carried, a_carried = X_J @ v_joint, X_J @ a_joint
-        v_i = v_carried + vJ
-        a_i = a_carried + cJ + v_i.cross(vJ)
-        for k, S_k in zip(body.v_index, S, strict=True):
-            a_i = a_i + S_k * a[k]
-        V = Motion(ZERO, v_i.lin) if body.parent == WORLD and len(S) > 1 else Motion(v_i.ang, ZERO)
-        found.append(BodyMotion((v_carried, a_carried), (v_i, a_i), at_rest(v_i, a_i), V))
-    return found
-
-
-def _freedoms(
-    model: Model, i: int, q: Vector, v: Vector, a: Vector, state: BodyState, motion: BodyMotion
-) -> list[Freedom]:
-    """Return what each degree of freedom of a joint does to the motion of its body."""
-    body, joint = model.bodies[i], model.bodies[i].joint
-    own_q, own_v = [q[k] for k in body.q_index], [v[k] for k in body.v_index]
-    (v_carried, a_carried), (v_i, a_i), *_ = motion
-
-    def seen(dv: Motion, da: Motion) -> Change:
-        return Change(dv.ang, Motion(da.ang, da.lin + dv.ang.cross(v_i.lin) + v_i.ang.cross(dv.lin)))
-
-    S_of_q = joint.jcalc([Dual(x, 0.0) for x in own_q], [0.0] * joint.nv).S
-    S_moves = any(isinstance(x, Dual) for S_k in S_of_q for x in S_k)
-    found = []
-    for n, (k, S_k) in enumerate(zip(body.v_index, state.S, strict=True)):
-        unit = [float(m == n) for m in range(len(own_v))]
-        dS, dvJ, dcJ, dcJ_dv = [Motion.zero()] * len(own_v), Motion.zero(), Motion.zero(), Motion.zero()
-        if S_moves:
-            along = joint.jcalc(joint.integrate([Dual(x, 0.0) for x in own_q], [Dual(0.0, x) for x in unit]), own_v)
-            dS, dvJ, dcJ = [_rates(column) for column in along.S], _rates(along.vJ), _rates(along.cJ)
-            dcJ_dv = _rates(joint.jcalc(own_q, [Dual(x, rate) for x, rate in zip(own_v, unit, strict=True)]).cJ)
-        if len(own_v) == 1 and not S_moves:
-            by_q = seen(v_i.cross(S_k), a_i.cross(S_k))
-        else:
-            dv = v_carried.cross(S_k) + dvJ
-            da = a_carried.cross(S_k) + dcJ + dv.cross(state.vJ) + v_i.cross(dvJ)
-            for m, column in zip(body.v_index, dS, strict=True):
-                da = da + column * a[m]
-            by_q = seen(dv, da)
-        found.append(Freedom(k, S_k, by_q, seen(S_k, dcJ_dv + S_k.cross(state.vJ) + v_i.cross(S_k)), dS))
-    return found
-
-
-def _rates(m: Motion) -> Motion:
-    return Motion.of(map(rate_of, m))
+def are_turning(given: Mapping[str, Any], options: Mapping[str, Any]) -> bool:
+    """Return whether external forces are fixed in the world, and turn in the axes of their bodies."""
+    return "f_ext" in given and options["f_ext_frame"] == "world"
 
 
 def _climbed(
@@ -204,12 +126,14 @@ def _climbed(
     return Covector(b + slope @ f, Force(n + X_T.r.cross(f), f))
 
 
-def _add_passive(model: Model, q: Vector, v: Vector, dq: Matrix, dv: Matrix) -> None:
-    """Add the slopes of springs and friction, which are of each joint's own coordinate."""
+def passive_slopes(model: Model, q: Vector, v: Vector) -> dict[str, list[Scalar]]:
+    """Return the slopes of springs and friction, which are of each joint's own coordinate, by its q and v."""
+    slopes: dict[str, list[Scalar]] = {"q": [0.0] * model.nv, "v": [0.0] * model.nv}
     for body in model.leading:
         for n, k in enumerate(body.v_index):
             faster = [Dual(x, 1.0) if j == k else x for j, x in enumerate(v)]
-            dv[k][k] = dv[k][k] + rate_of(passive_forces(model, q, faster)[k])
+            slopes["v"][k] = rate_of(passive_forces(model, q, faster)[k])
             if body.has_one_coordinate:
                 further = [Dual(x, 1.0) if j == body.q_index[n] else x for j, x in enumerate(q)]
-                dq[k][k] = dq[k][k] + rate_of(passive_forces(model, further, v)[k])
+                slopes["q"][k] = rate_of(passive_forces(model, further, v)[k])
+    return slopes
