@@ -46,7 +46,7 @@ class Packages:
         return found if folder and path and "\0" not in path and os.path.isfile(found) else None
 
     def _candidates(self, name: str) -> Iterator[str]:
-        """Yield where a package may be: around the file, in the environment, with this name around the file or beside."""
+        """Yield where a package may be: around the file, in the environment, by this name around or beside it."""
         above = folders_above(self.folder)
         yield from (folder for folder in above if package_name(folder) == name)
         for holder in _folders("".join(f"{os.environ.get(variable, '')}{os.pathsep}" for variable in HOLDERS)):

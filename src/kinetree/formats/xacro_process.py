@@ -138,10 +138,10 @@ class Expansion:
             if len(text) > self.most:
                 raise RefusedError(f"it has more than the {self.most // 2**20} MB that are read")
         document = self.minidom.parseString(text, forbid_dtd=True)
-        text = document.toxml()
+        plain: str = document.toxml()
         self.declared.update(arg.getAttribute("name") for arg in document.getElementsByTagName("xacro:arg"))
-        self.declared.update(re.findall(r"\$\(arg\s+([^\s)]+)\)", text))
-        self.words.update(word for found in re.findall(r"\$\(eval [^<]*", text) for word in re.findall(r"\w+", found))
+        self.declared.update(re.findall(r"\$\(arg\s+([^\s)]+)\)", plain))
+        self.words.update(word for found in re.findall(r"\$\(eval [^<]*", plain) for word in re.findall(r"\w+", found))
         return document
 
     def evaluate(self, expression: str, names: dict[str, Any], local: Mapping[str, Any] | None = None) -> Any:
