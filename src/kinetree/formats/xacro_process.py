@@ -46,12 +46,8 @@ class Expansion:
 
         packages = runpy.run_path(os.path.join(os.path.dirname(__file__), "packages.py"))
         folder = os.path.dirname(request["path"])
-        self.xacro, self.minidom, self.most, self.convert = (
-            xacro,
-            minidom,
-            request["limits"][2],
-            substitution_args.convert_value,
-        )
+        self.xacro, self.minidom, self.convert = xacro, minidom, substitution_args.convert_value
+        self.most = request["limits"][2]
         self.find_package = packages["Packages"](folder, request["packages"]).find
         self.roots = [packages["package_of"](folder) or folder, *request["packages"].values()]
         self.arguments, self.declared, self.words = Arguments(request["arguments"]), set[str](), set[str]()

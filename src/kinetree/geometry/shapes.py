@@ -176,6 +176,8 @@ class Triangles(Shape):
     vertices : (n, 3) array
     faces : (m, 3) array of int
         Three vertices each, counter-clockwise seen from outside.
+    digest : bytes
+        By which meshes are compared.
     """
 
     vertices: NDArray[np.float64] = field(repr=False, compare=False)
