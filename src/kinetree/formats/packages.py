@@ -49,17 +49,18 @@ class Packages:
         """Yield where a package may be: around the file, in the environment, by this name around or beside it."""
         above = folders_above(self.folder)
         yield from (folder for folder in above if package_name(folder) == name)
-        for holder in _folders("".join(f"{os.environ.get(variable, '')}{os.pathsep}" for variable in HOLDERS)):
+        for holder in _folders(*HOLDERS):
             yield from [holder] * (name in (os.path.basename(holder), package_name(holder)))
-            yield from (holder + os.sep + name, *sorted(glob(f"{escape(holder)}/*/{escape(name)}")))
-        yield from (f"{prefix}/share/{name}" for prefix in _folders(os.environ.get("AMENT_PREFIX_PATH", "")))
+            yield from (os.path.join(holder, name), *sorted(glob(os.path.join(escape(holder), "*", escape(name)))))
+        yield from (os.path.join(prefix, "share", name) for prefix in _folders("AMENT_PREFIX_PATH"))
         yield from (folder for folder in above if os.path.basename(folder) == name)
         yield from (beside for folder in above if package_name(beside := os.path.join(folder, name)) == name)
 
 
-def _folders(paths: str) -> Iterator[str]:
-    """Return the folders of a variable of the environment, absolute."""
-    return (os.path.abspath(path) for path in paths.split(os.pathsep) if path)
+def _folders(*variables: str) -> list[str]:
+    """Return the folders in variables of the environment, absolute."""
+    paths = (path for variable in variables for path in os.environ.get(variable, "").split(os.pathsep))
+    return [os.path.abspath(path) for path in paths if path]
 
 
 def folders_above(folder: str) -> list[str]:
