@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from typing import NamedTuple
 
 from kinetree.backends.llvm.ir import Body, Lanes
 from kinetree.lowering.plan import Area, Cell, Plan
@@ -63,6 +63,14 @@ class ScratchLayout:
         """Return the bytes from one cell of this area to the next."""
         return self.lanes.bytes
 
+    def is_shared(self, area: Area) -> bool:
+        """Return whether a cell of this area is one scalar for all lanes."""
+        return False
+
+    def active(self, area: Area) -> int:
+        """Return how many lanes the cells of this area have: the first ones."""
+        return self.lanes.count
+
     def is_dense(self, area: Area) -> bool:
         """Return whether the cells of this area follow one another without gaps."""
         return self.stride(area) == self.lanes.bytes
@@ -83,18 +91,43 @@ class ScratchLayout:
         return body(f"load ptr, ptr {body(f'getelementptr ptr, ptr %{kind}, i64 {k}')}, align 8")
 
 
-class NestedLayout(ScratchLayout):
-    """The layout of a program of an array operation: each port is a pointer; `strides` are in bytes, where given."""
+class Columns(NamedTuple):
+    """How columns lie in memory that the body of a map reads and writes: entries so many bytes apart.
 
-    def __init__(self, plan: Plan, lanes: Lanes, frame: int, strides: Mapping[Area, int]) -> None:
+    Of one state the lanes are `active` columns side by side, and captured values, which all of them share, are scalars.
+    """
+
+    stride: int
+    active: int
+    side_by_side: bool
+
+
+class NestedLayout(ScratchLayout):
+    """The layout of a program of an array operation: each port is a pointer; `columns` are those of a map."""
+
+    def __init__(self, plan: Plan, lanes: Lanes, frame: int, columns: Columns | None) -> None:
         super().__init__(plan, lanes, frame, batch=False)
-        self._strides = strides
+        self._columns = columns
         ports = [f"%{kind}{k}" for kind, k in plan.areas if kind in ("in", "out")]
         self.parameters = ", ".join(f"ptr noalias {name}" for name in (*ports, "%s"))
 
+    def _of_columns(self, area: Area) -> Columns | None:
+        return self._columns if area in (("in", 1), ("out", 0)) else None
+
     def stride(self, area: Area) -> int:
         """Return the bytes from one cell of this area to the next."""
-        return self._strides.get(area, self.lanes.bytes)
+        if columns := self._of_columns(area):
+            return columns.stride
+        return self.lanes.item if self.is_shared(area) else self.lanes.bytes
+
+    def is_shared(self, area: Area) -> bool:
+        """Return whether a cell of this area is one scalar for all lanes."""
+        return self._columns is not None and self._columns.side_by_side and area == ("in", 0)
+
+    def active(self, area: Area) -> int:
+        """Return how many lanes the cells of this area have."""
+        columns = self._of_columns(area)
+        return columns.active if columns and columns.side_by_side else self.lanes.count
 
     def base(self, body: Body, port: Area | None) -> str:
         """Return a pointer to the first cell of a port, or to the scratch."""
@@ -102,4 +135,5 @@ class NestedLayout(ScratchLayout):
 
     def alignment(self, area: Area) -> int:
         """Return the alignment of the cells of this area."""
-        return self.lanes.item if area in self._strides else self.lanes.alignment
+        aligned = self._of_columns(area) is None and not self.is_shared(area)
+        return self.lanes.alignment if aligned else self.lanes.item
