@@ -50,6 +50,7 @@ def _solved(W: Sequence[Row], D_inverse: Mapping[int, Scalar], blocks: Sequence[
     """Return ``−M⁻¹ B`` of each block B."""
     n = len(W)
     solved: list[Matrix] = [[[0.0] * n for _ in range(n)] for _ in blocks]
+    captured: dict[int, int] = {}
     patterns: dict[tuple[int, ...], list[int]] = {}
     for j in range(n):
         rows = tuple(k for k in range(n) if any(not is_zero(B[k][j]) for B in blocks))
@@ -66,7 +67,8 @@ def _solved(W: Sequence[Row], D_inverse: Mapping[int, Scalar], blocks: Sequence[
 
         places = [(b, j) for b in range(len(blocks)) for j in columns]
         entries = [[blocks[b][k][j] for k in rows] for b, j in places]
-        for (b, j), column in zip(places, map_columns(solution, entries, like) if rows else [], strict=bool(rows)):
+        solutions = map_columns(solution, entries, like, captured) if rows else []
+        for (b, j), column in zip(places, solutions, strict=bool(rows)):
             for k, x in enumerate(column):
                 solved[b][k][j] = x
     return solved
