@@ -44,44 +44,24 @@ def by_areas(moves: Moves) -> dict[tuple[Area, Area], list[tuple[Cell, Cell]]]:
     return found
 
 
-class Block(NamedTuple):
-    """Runs of so many neighbouring cells to be copied: their first offsets, and from one run to the next."""
-
-    source: int
-    place: int
-    length: int
-    times: int = 1
-    source_step: int = 0
-    place_step: int = 0
-
-
-def blocks(pairs: Iterable[tuple[Cell, Cell]]) -> list[Block]:
-    """Return the blocks that pairs of cells of two areas make, in their order.
+def in_pieces(moves: Moves, most: int) -> tuple[int, list[tuple[Cell, Cell]]]:
+    """Return the moves between two areas as moves of the first of so many neighbouring cells; some may move twice.
 
     Examples
     --------
     >>> a, b = ("results", 0), ("out", 0)
-    >>> blocks((Cell(a, 2 * row + k), Cell(b, 5 * row + k)) for row in range(3) for k in range(2))
-    [Block(source=0, place=0, length=2, times=3, source_step=2, place_step=5)]
+    >>> size, moves = in_pieces([(Cell(a, k), Cell(b, k + 2 * (k > 4))) for k in range(8)], most=4)
+    >>> size, [(source.offset, place.offset) for source, place in moves]
+    (3, [(0, 0), (2, 2), (5, 7)])
     """
-    runs: list[Block] = []
-    for source, place in pairs:
-        last = runs[-1] if runs else Block(-1, -1, 0)
-        if (source.offset - last.source, place.offset - last.place) == (last.length, last.length):
-            runs[-1] = last._replace(length=last.length + 1)
-        else:
-            runs.append(Block(source.offset, place.offset, 1))
-    found: list[Block] = []
-    for run in runs:
-        last = found[-1] if found else Block(0, 0, 0)
-        steps = run.source - last.source, run.place - last.place
-        known = last.source_step * last.times, last.place_step * last.times
-        if run.length == last.length and (last.times == 1 or steps == known):
-            first = last if last.times > 1 else last._replace(source_step=steps[0], place_step=steps[1])
-            found[-1] = first._replace(times=last.times + 1)
-        else:
-            found.append(run)
-    return found
+    runs: list[list[tuple[Cell, Cell]]] = []
+    for source, place in moves:
+        before = source._replace(offset=source.offset - 1), place._replace(offset=place.offset - 1)
+        if not runs or runs[-1][-1] != before:
+            runs.append([])
+        runs[-1].append((source, place))
+    size = min(most, *map(len, runs))
+    return size, [run[min(k, len(run) - size)] for run in runs for k in range(0, len(run), size)]
 
 
 class Tile(NamedTuple):

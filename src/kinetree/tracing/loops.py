@@ -194,9 +194,7 @@ def call_routine(
     return _mapped(graph, loop, captured, [column])[0]
 
 
-def _map(
-    graph: Graph, function: Callable[[list[Any]], list[Any]], n: int, count: int, captured: dict[int, int]
-) -> Map:
+def _map(graph: Graph, function: Callable[[list[Any]], list[Any]], n: int, count: int, captured: dict[int, int]) -> Map:
     """Return the map of a function over columns of n entries; what it captures is added to `captured`."""
     body, results = _program(Expr, graph, captured, lambda entries: function(list(itertools.islice(entries, n))))
     ports = Port("captured", (len(captured),)), Port("column", (n,))

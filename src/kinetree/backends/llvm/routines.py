@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 
@@ -15,7 +14,7 @@ from kinetree.backends.llvm.target import Target
 from kinetree.graph import Program
 from kinetree.graph.array_operations import ArrayOperation, Map, Repeat
 from kinetree.lowering.build import lower
-from kinetree.lowering.plan import ArrayCall, Block, Cell, Moves, Plan, Region, blocks, by_areas
+from kinetree.lowering.plan import ArrayCall, Cell, Moves, Plan, Region, by_areas, in_pieces
 
 Emitter = Callable[["Routines", str, ArrayOperation, Lanes], tuple[str, int]]
 """From a name, an operation and its lanes to the definition of ``void @NAME(ptr …, ptr %results, ptr %s)``, which takes
@@ -90,52 +89,29 @@ class Routines:
         self._move(b, tables, [(plan.location[i], cell) for i, cell in plan.moves], layout)
 
     def _move(self, b: Body, tables: Iterator[str], moves: Moves, layout: ScratchLayout) -> None:
-        """Copy cells to others: those of one state in blocks, others in loops over tables of their offsets in bytes."""
-        access = Access(b, layout)
+        """Copy cells to others, in loops over tables of their offsets in bytes; neighbours of one state together."""
+        access, lanes = Access(b, layout), layout.lanes
         for (source, place), pairs in by_areas(moves).items():
-            found = blocks(pairs) if layout.lanes.count == 1 else []
-            if found and LEAST_IN_BLOCK * len(found) <= len(pairs):
-                ends = (access.pointer(Cell(source, 0)), access.pointer(Cell(place, 0)))
-                for block in found:
-                    _copy(b, layout.lanes, block, *ends)
-                continue
+            size, pieces = in_pieces(pairs, MOST_COPIED if lanes.count == 1 else 1)
             name = next(tables)
-            self.definitions[name] = table(f"@{name}", [layout.address(cell)[1] for pair in pairs for cell in pair])
+            self.definitions[name] = table(f"@{name}", [layout.address(cell)[1] for pair in pieces for cell in pair])
             bases = [layout.base(b, layout.address(Cell(area, 0))[0]) for area in (source, place)]
-            with b.times(len(pairs)) as k:
+            with b.times(len(pieces)) as k:
                 ends = []
                 for half, base in enumerate(bases):
                     entry = b(f"getelementptr [2 x i32], ptr @{name}, i64 {k}, i64 {half}")
                     offset = b(f"zext i32 {b(f'load i32, ptr {entry}, align 4')} to i64")
                     ends.append(b(f"getelementptr i8, ptr {base}, i64 {offset}"))
-                access.store_to(ends[1], place, access.load_from(ends[0], source))
+                if size == 1:
+                    access.store_to(ends[1], place, access.load_from(ends[0], source))
+                else:
+                    kind = f"<{size} x {lanes.scalar}>"
+                    value = b(f"load {kind}, ptr {ends[0]}, align {lanes.item}")
+                    b.line(f"store {kind} {value}, ptr {ends[1]}, align {lanes.item}")
 
-
-LEAST_IN_BLOCK = 6
-"""Cells in a block, on average, from which on blocks are copied rather than cells."""
 
 MOST_COPIED = 8
-"""Most cells that are copied as one vector."""
-
-
-def _copy(b: Body, lanes: Lanes, block: Block, source: str, place: str) -> None:
-    """Copy a block of cells of one state, each run in vectors of which the last ones may overlap."""
-    size = min(block.length, MOST_COPIED)
-    kind, chunks = f"<{size} x {lanes.scalar}>", -(-block.length // size)
-
-    def moved(base: str, first: int, step: int, n: str | int, more: str | int) -> str:
-        start = b(f"add i64 {b(f'mul i64 {n}, {step}')}, {first}")
-        return b(f"getelementptr {lanes.scalar}, ptr {base}, i64 {b(f'add i64 {start}, {more}')}")
-
-    with contextlib.ExitStack() as loops:
-        n: str | int = loops.enter_context(b.times(block.times)) if block.times > 1 else 0
-        more: str | int = 0
-        if chunks > 1:
-            k = loops.enter_context(b.times(chunks))
-            more = b(f"call i64 @llvm.umin.i64(i64 {b(f'mul i64 {k}, {size}')}, i64 {block.length - size})")
-        value = b(f"load {kind}, ptr {moved(source, block.source, block.source_step, n, more)}, align {lanes.item}")
-        to = moved(place, block.place, block.place_step, n, more)
-        b.line(f"store {kind} {value}, ptr {to}, align {lanes.item}")
+"""Most neighbouring cells of one state that are copied as one vector."""
 
 
 _SIGNATURE = "void @{}(ptr noalias %captured, ptr noalias %own, ptr noalias %results, ptr noalias %s)"
@@ -293,8 +269,8 @@ def emit_map(routines: Routines, name: str, operation: ArrayOperation, lanes: La
     if lanes.count == 1:
         masks = routines.target.vector_bits == 512 and all(n.op != "call" for n in operation.body.graph.nodes)
         width = min(routines.target.lanes(lanes.dtype), 1 << ((count - 1) if masks else (count // 2)).bit_length())
-    inner = Lanes(lanes.dtype, width) if width > 1 else lanes
-    columns = Columns(count * lanes.bytes, min(count, width), width > 1)
+    inner = Lanes(lanes.dtype, width) if lanes.count == 1 else lanes
+    columns = Columns(count * lanes.bytes, min(count, width) if width > 1 else lanes.count, width > 1)
     layout = routines.nested(f"{name}body", operation.body, inner, columns)
     b = Body()
     with b.times(-(-count // width)) as i:

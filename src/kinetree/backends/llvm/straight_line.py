@@ -209,9 +209,7 @@ class Access:
     def _mask(self, area: Area) -> str:
         """Return the mask of the lanes that are active in this area; nothing where all are."""
         count, active = self._layout.lanes.count, self._layout.active(area)
-        if active == count:
-            return ""
-        return f"<{count} x i1> <{', '.join(f'i1 {int(k < active)}' for k in range(count))}>"
+        return f"<{count} x i1> <{', '.join(f'i1 {int(k < active)}' for k in range(count))}>" if active < count else ""
 
     def store_tile(self, tile: Tile, values: list[str], nodes: Sequence[Node]) -> None:
         """Transpose a tile of these values, which belong to these nodes, and store it to the rows.
