@@ -114,14 +114,14 @@ class Chromium:
 
         return np.asarray(Image.open(io.BytesIO(self.png())).convert("RGB"))
 
-    def until(self, seen: Callable[[Any], bool], seconds: float = 40.0) -> np.ndarray[Any, np.dtype[np.uint8]]:
+    def until(self, seen: Callable[[Any], bool], seconds: float = 120.0) -> np.ndarray[Any, np.dtype[np.uint8]]:
         """Return what is seen once it is as wanted, or after some time."""
         end = time.monotonic() + seconds
         while not seen(picture := self.pixels()) and time.monotonic() < end:
             time.sleep(0.5)
         return picture
 
-    def still(self, seconds: float = 90.0) -> np.ndarray[Any, np.dtype[np.uint8]]:
+    def still(self, seconds: float = 120.0) -> np.ndarray[Any, np.dtype[np.uint8]]:
         """Return what is seen once it has not changed for a second."""
         picture, since, end = self.pixels(), time.monotonic(), time.monotonic() + seconds
         while time.monotonic() < min(end, since + 1.0):
