@@ -1,7 +1,9 @@
 """From a document to MuJoCo's compiled model: MJCF means what MuJoCo's compiler makes of it.
 
 Files come from strangers, and the compiler trusts them: a model that attaches itself crashes the process, and so does a
-height field of 65536 × 65536. All that it would read as XML passes our own parser first.
+height field of 65536 × 65536. All that it would read as XML passes our own parser and a table of limits first. And it
+runs in a thread of its own: after an exception that it does not foresee, as of an empty ``anchor``, MuJoCo 4.0 never
+ends a compilation in the same thread again.
 """
 
 from __future__ import annotations
@@ -9,64 +11,152 @@ from __future__ import annotations
 import importlib
 import math
 import os
+import re
 import threading
-from typing import Any, Final
+import warnings
+from collections.abc import Callable, Sequence
+from functools import partial
+from queue import Empty, SimpleQueue
+from typing import Any, Final, NamedTuple
 
 from kinetree.errors import FormatError, shortened, warn_user
-from kinetree.formats.load import read_file
-from kinetree.formats.xml import Element, check_size, number, parse_xml, vector
+from kinetree.formats.load import ReadOptions, RobotFile, read_file
+from kinetree.formats.xml import Element, check_size, parse_xml, vector
 from kinetree.locks import importing
 
 OLDEST: Final = (3, 3)  # version of MuJoCo
-MAX_ELEMENTS: Final = 50_000  # that a file stands for, with copies
+LONGEST: Final = 100.0  # s that the compiler may take
+MAX_ELEMENTS: Final = 50_000  # that a file stands for, with copies, and with memory as if each took so much:
+ELEMENT: Final = 8000  # bytes
 MAX_NESTED: Final = 20  # files that include each other
-COUNTS: Final = {"size": (("nuser", "nkey"), 10_000), "mesh": (("params",), 1000), "user": (("dim",), 10_000)}
-"""Attributes that begin so: numbers of keyframes and of data, of faces around a mesh that is made; their limits."""
-COPIES: Final = ("replicate", "composite", "flexcomp")  # as many as the product of their ``count``
-SIZES: Final = {"hfield": (("nrow", "ncol"), 2**24), "texture": (("width", "height"), 2**26)}
-"""Sizes whose product is memory, and its limit."""
 
-LARGEST: Final = 1e6  # m, kg, kg/m³: beyond, and with an infinite axis, MuJoCo 4.0 may compute without end
+
+class Rule(NamedTuple):
+    """What an element stands for, by the product of the numbers in some attributes.
+
+    That is so many copies of what is in it, so many times these bytes, or so many times these bytes in each element.
+    """
+
+    tag: str
+    attributes: tuple[str, ...]
+    kind: str
+    bytes: int = 0
+
+    def number(self, element: Element) -> float:
+        """Return the product, 0 where there are none of these attributes."""
+        given = [key for key in self.attributes if key in element.attributes]
+        numbers = [x for key in given for x in vector(element, key, len(element.attributes[key].split()))]
+        return math.prod(max(1.0, x) for x in numbers) if given or not self.attributes else 0.0
+
+
+KINDS: Final = ("body", "jnt", "geom", "site", "cam", "tendon", "actuator", "sensor")
+GATE: Final = (
+    Rule("replicate", ("count",), "copies"),
+    Rule("composite", ("count",), "copies"),
+    Rule("flexcomp", ("count",), "copies"),
+    Rule("hfield", ("nrow", "ncol"), "bytes", 4),
+    Rule("texture", ("width", "height"), "bytes", 4),
+    Rule("mesh", ("params",), "bytes", 100),  # of one that is made: its faces in each direction
+    Rule("user", ("dim",), "bytes", 8),
+    Rule("size", ("nuserdata",), "bytes", 8),
+    Rule("size", ("nkey",), "bytes of each", 8),
+    Rule("key", (), "bytes of each", 8),
+    *(Rule("size", (f"nuser_{kind}",), "bytes of each", 8) for kind in KINDS),
+)
+RULES: Final = {tag: [rule for rule in GATE if rule.tag == tag] for tag in {rule.tag for rule in GATE}}
+
+LARGEST: Final = 1e6  # m, kg, kg/m³: wrapping a tendon around a cylinder of 1e9 m does not end
 BOUNDED: Final = {"anchor", "armature", "axis", "axisangle", "density", "diaginertia", "euler", "fromto", "fullinertia"}
 BOUNDED.update(("mass", "polycoef", "pos", "quat", "ref", "relpose", "size", "springref", "xyaxes", "zaxis"))
+DIGITS: Final = str.maketrans("123456789", "000000000")
+SUSPECT: Final = ("0000000", "0e0", "0e+", "0.e", "0x", "inf", "nan")
+"""What is in numbers that are too large or none, when their digits are zeros, and seldom elsewhere."""
+NOT_A_NUMBER: Final = re.compile(r"(?<!\S)[+-]?nan(?![^\s(])", re.IGNORECASE)
 
 _warnings = threading.Lock()
 
 
-def compiled(document: Any, root: Element | None) -> Any:
-    """Return the MjModel of a document with this root element, or of an MjSpec; of an MjModel a copy."""
+def read(document: Any, root: Element | None, options: ReadOptions, constraints: bool) -> RobotFile:
+    """Return what MuJoCo's compiler makes of an MJCF document with this root element, or what an MjModel or MjSpec is.
+
+    Without `constraints`, those of the file are left out, and named in the warning about all that is.
+    """
+    source = root.source if root is not None else f"<{type(document).__name__}>"
     if root is not None:
-        return _compile(document, root)
-    if not hasattr(document, "compile"):
-        return document.__copy__()  # its shapes are read later
-    try:
-        return document.compile()
-    except Exception as error:
-        raise FormatError(f"MuJoCo does not compile this MjSpec: {_one_line(error)}") from None
+        m = _compiled(_checked(document, root), source, "it")
+    elif hasattr(document, "compile"):
+        m = _compiled(partial(_compiled_spec, document), source, "this MjSpec")
+    else:
+        m = document.__copy__()  # its shapes are read later
+    with importing:
+        from kinetree.formats.mjcf.model import robot_of
+
+    return robot_of(m, source, options, constraints)
 
 
-def _compile(text: str | bytes, root: Element) -> Any:
+def _checked(document: str | bytes, root: Element) -> Callable[[], Any]:
+    """Return what compiles a document that passes the gate."""
     name = root.source
     try:
-        text = text if isinstance(text, str) else text.decode("utf-8-sig")
+        text = document if isinstance(document, str) else document.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise FormatError(f"{name} is not encoded in UTF-8, which is what MuJoCo reads: save it so") from None
     path = name if os.path.isfile(name) and not name.startswith("<") else ""
     _Gate(os.path.dirname(path)).check(root, (os.path.basename(path) or name,))
+    MjModel = _mujoco(name).MjModel
+    return (
+        partial(MjModel.from_xml_path, path) if path else partial(MjModel.from_xml_string, text.strip("\ufeff \t\r\n"))
+    )
+
+
+def _compiled_spec(spec: Any) -> Any:
+    """Return the MjModel of an MjSpec, whose warnings are Python's, and are made MuJoCo's."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        m = spec.compile()
+    for warning in caught:
+        _mujoco("").get_mju_user_warning()(str(warning.message))
+    return m
+
+
+class _Worker(threading.Thread):
+    """A thread that compiles, until something cannot be compiled."""
+
+    def __init__(self) -> None:
+        super().__init__(daemon=True)
+        self.todo, self.done = SimpleQueue[Callable[[], Any]](), SimpleQueue[tuple[Any, BaseException | None]]()
+        self.start()
+
+    def run(self) -> None:
+        try:
+            while True:
+                self.done.put((self.todo.get()(), None))
+        except BaseException as error:  # ValueError, RuntimeError, FatalError, …
+            self.done.put((None, error))
+
+
+_workers: list[_Worker] = []
+"""The one that waits for work, or none."""
+
+
+def _compiled(compile: Callable[[], Any], name: str, what: str) -> Any:
+    """Return what the compiler returns; its errors and warnings are told with this name."""
     mujoco, said = _mujoco(name), list[str]()
     with _warnings:  # which MuJoCo would write into a file where the process is
+        worker = _workers.pop() if _workers else _Worker()
+        worker = worker if worker.is_alive() else _Worker()  # it is not after a fork
         before = mujoco.get_mju_user_warning()
         mujoco.set_mju_user_warning(said.append)
         try:
-            m = (
-                mujoco.MjModel.from_xml_path(path)
-                if path
-                else mujoco.MjModel.from_xml_string(text.strip("\ufeff \t\r\n"))
-            )
-        except Exception as error:  # ValueError, RuntimeError, FatalError, …
-            raise FormatError(f"{name}: MuJoCo does not compile it: {_one_line(error)}") from None
+            worker.todo.put(compile)
+            m, error = worker.done.get(timeout=LONGEST)
+        except Empty:
+            raise FormatError(f"{name}: MuJoCo has not compiled {what} within {LONGEST:g} s") from None
         finally:
             mujoco.set_mju_user_warning(before)
+        if error is not None:
+            raise FormatError(f"{name}: MuJoCo does not compile {what}: {_one_line(error)}")
+        _workers.append(worker)
     for warning in said:
         warn_user(f"{name}: MuJoCo says: {_one_line(warning)}")
     return m
@@ -96,36 +186,43 @@ def _large(word: str) -> bool:
         return word.lstrip("+-")[:2].lower() == "0x"  # else the compiler says what is wrong
 
 
+def _check_numbers(elements: Sequence[Element]) -> None:
+    text = " ".join([value for element in elements for value in element.attributes.values()]).lower().translate(DIGITS)
+    if not any(part in text for part in SUSPECT):
+        return
+    for element in elements:
+        for key, value in element.attributes.items():
+            if key != "name" and NOT_A_NUMBER.search(value):
+                raise element.error(f"{key} is not a number")
+            if key in BOUNDED and any(_large(word) for word in value.split()):
+                raise element.error(f"{key}={shortened(value)!r}: numbers of more than {LARGEST:g} are no robot's")
+
+
 class _Gate:
-    """What the compiler would read, file by file."""
+    """What the compiler would read, file by file, and for how many elements it stands."""
 
     def __init__(self, folder: str) -> None:
-        self.folder, self.weights, self.total = folder, dict[str, float](), 0
+        self.folder, self.weights, self.total, self.of_each = folder, dict[str, float](), 0, 1.0
 
     def check(self, root: Element, opened: tuple[str, ...]) -> float:
         """Return for how many elements a file stands, or raise; `opened` are the files that lead to it, and itself."""
         elements, weights, carried = list(root.walk()), dict[int, float](), 0.0
+        _check_numbers(elements)
         for element in elements:
             if element.tag in ("include", "model") and (file := element.attributes.get("file")):
                 carried = max(carried, self._file(element, file, opened))
-            counts, limit = COUNTS.get(element.tag, ((), 0))
-            for key, value in element.attributes.items():
-                if "nan" in value.lower().split() and key != "name":
-                    raise element.error(f"{key} is not a number")
-                if key in BOUNDED and any(_large(word) for word in value.split()):
-                    raise element.error(f"{key}={shortened(value)!r}: numbers of more than {LARGEST:g} are no robot's")
-                if key.startswith(counts) and max(vector(element, key, len(value.split())), default=0.0) > limit:
-                    raise element.error(f"{key} is more than {limit}")
-            keys, most = SIZES.get(element.tag, ((), 1))
-            if math.prod(number(element, key, 0.0) for key in keys) > most:
-                raise element.error(f"{' × '.join(keys)} is more than {most}")
         for element in reversed(elements):
             weight = 1.0 + sum(weights[id(child)] for child in element.children)
             weight += carried if element.tag in ("include", "attach") else 0.0
-            if element.tag in COPIES and (count := element.attributes.get("count")):
-                weight *= math.prod(max(1.0, n) for n in vector(element, "count", len(count.split())))
-            if weight > MAX_ELEMENTS:
-                raise element.error(f"this stands for more than the {MAX_ELEMENTS} elements that are read")
+            for rule in RULES.get(element.tag, ()):
+                number = rule.number(element)
+                weight *= number if rule.kind == "copies" and number else 1.0
+                weight += number * rule.bytes / ELEMENT if rule.kind == "bytes" else 0.0
+                self.of_each += number * rule.bytes / ELEMENT if rule.kind == "bytes of each" else 0.0
+            if weight * self.of_each > MAX_ELEMENTS:
+                raise element.error(
+                    f"this stands for more than the {MAX_ELEMENTS} elements that are read, or their memory"
+                )
             weights[id(element)] = weight
         return weights[id(root)]
 

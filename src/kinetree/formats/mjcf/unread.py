@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import numpy as np
+from mujoco import mjtDisableBit, mjtEq, mjtObj
 
 from kinetree.errors import FormatError, listed, shortened, warn_user
 from kinetree.formats.load import ConstraintSpec
-from kinetree.formats.mjcf import codes as mj
-from kinetree.formats.xml import IDENTITY
+from kinetree.formats.mjcf.codes import names_of, transforms
 from kinetree.joints import Spherical
 from kinetree.spatial import Transform
 
@@ -35,15 +35,16 @@ class Unread:
     def __init__(self, m: Any, source: str) -> None:
         self.source, self.found, self.fatal = source, dict[str, list[str]](), dict[str, list[str]]()
         for what, (kind, *arrays) in FORCES.items():
-            rows = {k for array in arrays for k in _nonzero(getattr(m, array, ()))}
+            given = [values for array in arrays if np.any(values := np.asarray(getattr(m, array, ())))]
+            rows = {k for values in given for k in np.flatnonzero(values.reshape(len(values), -1).any(1)).tolist()}
             if kind == "dof":
                 kind, rows = "joint", {int(m.dof_jntid[k]) for k in rows}
-            names = mj.names_of(m, kind) if rows else []
+            names = names_of(m, kind) if rows else []
             self.add(what, *(names[k] for k in sorted(rows)), fatal="armature" in what)
         self.add("forces of a fluid", *(what for what in ("density", "viscosity") if getattr(m.opt, what)))
-        self.add("flexible bodies", *mj.names_of(m, "flex"))
-        self.add("plugins", *mj.names_of(m, "plugin"))
-        names = mj.names_of(m, "body") if m.nmocap else []
+        self.add("flexible bodies", *names_of(m, "flex"))
+        self.add("plugins", *names_of(m, "plugin"))
+        names = names_of(m, "body") if m.nmocap else []
         self.add("mocap bodies: they stand still", *(name for k, name in enumerate(names) if m.body_mocapid[k] >= 0))
 
     def add(self, what: str, *names: str, fatal: bool = False) -> None:
@@ -66,11 +67,6 @@ def _text(found: dict[str, list[str]]) -> str:
     return "; ".join(f"{what} ({len(names)}: {listed([*map(shortened, names)], 3)})" for what, names in found.items())
 
 
-def _nonzero(array: Any) -> list[int]:
-    """Return which rows are not zero."""
-    return [int(k) for k in np.flatnonzero([np.any(row) for row in array])]
-
-
 def constraints_of(
     m: Any, joints: Sequence[str], sites: Sequence[str], add_frame: Callable[[str, int, Transform], str], unread: Unread
 ) -> tuple[ConstraintSpec, ...]:
@@ -79,31 +75,26 @@ def constraints_of(
     ``add_frame(name, body, placement)`` puts a frame on a body and returns its name. What is inactive or none of these
     is noted.
     """
-    found = []
-    for e, name in enumerate(mj.names_of(m, "equality")):
-        kind, data = int(m.eq_type[e]), m.eq_data[e].tolist()
-        pair = int(m.eq_obj1id[e]), int(m.eq_obj2id[e])
-        if not m.eq_active0[e] or m.opt.disableflags & (mj.EQUALITY | mj.CONSTRAINT):
+    found, off = list[ConstraintSpec](), mjtDisableBit.mjDSBL_EQUALITY | mjtDisableBit.mjDSBL_CONSTRAINT
+    for e, name in enumerate(names_of(m, "equality")):
+        kind, data, pair = int(m.eq_type[e]), m.eq_data[e], (int(m.eq_obj1id[e]), int(m.eq_obj2id[e]))
+        if not m.eq_active0[e] or m.opt.disableflags & off:
             unread.add("equality constraints that are not active", name)
-        elif kind in (mj.CONNECT, mj.WELD):
-            at_sites = m.eq_objtype[e] == mj.SITE
+        elif kind in (mjtEq.mjEQ_CONNECT, mjtEq.mjEQ_WELD):
+            at_sites = int(m.eq_objtype[e]) == mjtObj.mjOBJ_SITE
             bodies = [int(m.site_bodyid[k]) if at_sites else k for k in pair]
             if m.body_weldid[bodies[0]] == m.body_weldid[bodies[1]]:
                 unread.add("equality constraints within one body", name)
                 continue
-            if at_sites:
-                frames = [sites[k] for k in pair]
-            else:
-                anchors = [Transform.placed(IDENTITY, data[:3]), Transform.placed(IDENTITY, data[3:6])]
-                places = [mj.pose(data[3:6], data[6:10]), anchors[0]] if kind == mj.WELD else anchors
-                frames = [add_frame(f"{name}.body{k + 1}", bodies[k], places[k]) for k in range(2)]
-            given = {"frame": frames[0], "to": frames[1], "name": name}
-            found.append(
-                ConstraintSpec("Weld", given)
-                if kind == mj.WELD
-                else ConstraintSpec("Loop", {**given, "joint": Spherical()})
+            loop, joint = ("Loop", {"joint": Spherical()}) if kind == mjtEq.mjEQ_CONNECT else ("Weld", {})
+            places = [Transform.translation(point) for point in data[:6].reshape(2, 3).tolist()]
+            if loop == "Weld" and not at_sites:
+                places = [*transforms(data[None, 3:6], data[None, 6:10]), places[0]]
+            frame, to = (
+                sites[pair[k]] if at_sites else add_frame(f"{name}.body{k + 1}", bodies[k], places[k]) for k in (0, 1)
             )
-        elif kind == mj.COUPLING and not any(data[2:5]):
+            found.append(ConstraintSpec(loop, {"frame": frame, "to": to, "name": name, **joint}))
+        elif kind == mjtEq.mjEQ_JOINT and not any(data[2:5]):
             if pair[1] < 0 or pair[0] == pair[1] or not data[1]:
                 unread.add("joints held at a value (robot.lock holds them)", joints[pair[0]])
                 continue
