@@ -16,18 +16,15 @@ FREE: Final = 0
 """The type of a free joint, for those who have no `mujoco` at hand (mjJNT_FREE)."""
 FAR: Final = 1e10
 """Stands for an infinite end of a range, of which MJCF wants both: MuJoCo's largest number (mjMAXVAL)."""
-ARRAYS: Final = {"joint": "jnt", "keyframe": "key", "equality": "eq"}
-"""How the arrays of a kind of thing begin, where not by its name."""
 
 
 def names_of(m: Any, kind: str) -> list[str]:
     """Return the names of all things of a kind in an MjModel; one without a name is called ``joint_3``."""
-    names = given_names(m, ARRAYS.get(kind, kind))
+    names = given_names(m, {"joint": "jnt", "keyframe": "key", "equality": "eq"}.get(kind, kind))
     taken = set(names)
-    for k, name in enumerate(names):
-        if not name:
-            names[k] = new_name(f"{kind}_{k}", taken)
-            taken.add(names[k])
+    for k in [k for k, name in enumerate(names) if not name]:
+        taken.add(new := new_name(f"{kind}_{k}", taken))
+        names[k] = new
     return names
 
 
@@ -38,18 +35,14 @@ def given_names(m: Any, array: str) -> list[str]:
     return [texts[k : texts.index(b"\0", k)].decode("utf-8", "replace") for k in starts]
 
 
-def rotations(quaternions: Array) -> Array:
-    """Return the rotations E (n, 3, 3) to frames that stand so: w, x, y, z (n, 4) of any length but zero."""
+def transforms(positions: Array, quaternions: Array) -> list[Transform]:
+    """Return the transforms to frames at these positions (n, 3) that stand so: w, x, y, z (n, 4) of any length."""
     with np.errstate(invalid="ignore"):
         w, x, y, z = (quaternions / np.abs(quaternions).max(axis=1, keepdims=True)).T
     E = np.array([[*row] for row in Quaternion(x, y, z, w).rotation().matrix.rows]).transpose(2, 0, 1)
     if np.isnan(E).any():
         raise ModelError("a quaternion is zero")
     nearest = np.round(E)
-    return np.where(np.abs(E - nearest) < SNAP, nearest + 0.0, E)  # + 0.0 turns −0.0 into 0.0
-
-
-def transforms(positions: Array, quaternions: Array) -> list[Transform]:
-    """Return the transforms to frames at these positions (n, 3) that stand so, see `rotations`."""
-    places = zip(rotations(quaternions).tolist(), positions.tolist(), strict=True)
+    E = np.where(np.abs(E - nearest) < SNAP, nearest + 0.0, E)  # + 0.0 turns −0.0 into 0.0
+    places = zip(E.tolist(), positions.tolist(), strict=True)
     return [Transform(GeneralRotation(Mat3([Vec3(*row) for row in rows])), Vec3(*at)) for rows, at in places]

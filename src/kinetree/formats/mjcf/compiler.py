@@ -11,13 +11,12 @@ from __future__ import annotations
 import importlib
 import math
 import os
-import re
 import threading
 import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
 from queue import Empty, SimpleQueue
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from kinetree.errors import FormatError, shortened, warn_user
 from kinetree.formats.load import ReadOptions, RobotFile, read_file
@@ -31,39 +30,21 @@ ELEMENT: Final = 8000  # bytes
 MAX_NESTED: Final = 20  # files that include each other
 
 
-class Rule(NamedTuple):
-    """What an element stands for, by the product of the numbers in some attributes.
-
-    That is so many copies of what is in it, so many times these bytes, or so many times these bytes in each element.
-    """
-
-    tag: str
-    attributes: tuple[str, ...]
-    kind: str
-    bytes: int = 0
-
-    def number(self, element: Element) -> float:
-        """Return the product, 0 where there are none of these attributes."""
-        given = [key for key in self.attributes if key in element.attributes]
-        numbers = [x for key in given for x in vector(element, key, len(element.attributes[key].split()))]
-        return math.prod(max(1.0, x) for x in numbers) if given or not self.attributes else 0.0
-
-
 KINDS: Final = ("body", "jnt", "geom", "site", "cam", "tendon", "actuator", "sensor")
 GATE: Final = (
-    Rule("replicate", ("count",), "copies"),
-    Rule("composite", ("count",), "copies"),
-    Rule("flexcomp", ("count",), "copies"),
-    Rule("hfield", ("nrow", "ncol"), "bytes", 4),
-    Rule("texture", ("width", "height"), "bytes", 4),
-    Rule("mesh", ("params",), "bytes", 100),  # of one that is made: its faces in each direction
-    Rule("user", ("dim",), "bytes", 8),
-    Rule("size", ("nuserdata",), "bytes", 8),
-    Rule("size", ("nkey",), "bytes of each", 8),
-    Rule("key", (), "bytes of each", 8),
-    *(Rule("size", (f"nuser_{kind}",), "bytes of each", 8) for kind in KINDS),
+    *((tag, "count", 1, 0, 0) for tag in ("replicate", "composite", "flexcomp")),
+    ("hfield", "nrow ncol", 0, 4, 0),
+    ("texture", "width height", 0, 4, 0),
+    ("mesh", "params", 0, 100, 0),  # of one that is made: its faces in each direction
+    ("user", "dim", 0, 8, 0),
+    ("size", "nuserdata", 0, 8, 0),
+    ("size", "nkey", 0, 0, 8),
+    ("key", "", 0, 0, 8),
+    *(("size", f"nuser_{kind}", 0, 0, 8) for kind in KINDS),
 )
-RULES: Final = {tag: [rule for rule in GATE if rule.tag == tag] for tag in {rule.tag for rule in GATE}}
+"""Of which elements the product n of the numbers in some attributes counts: whether there are so many copies of what is
+in them, and how many bytes n times, and n times in each element of the file."""
+RULES: Final = {row[0]: [(keys.split(), *rest) for tag, keys, *rest in GATE if tag == row[0]] for row in GATE}
 
 LARGEST: Final = 1e6  # m, kg, kg/m³: wrapping a tendon around a cylinder of 1e9 m does not end
 BOUNDED: Final = {"anchor", "armature", "axis", "axisangle", "density", "diaginertia", "euler", "fromto", "fullinertia"}
@@ -71,7 +52,6 @@ BOUNDED.update(("mass", "polycoef", "pos", "quat", "ref", "relpose", "size", "sp
 DIGITS: Final = str.maketrans("123456789", "000000000")
 SUSPECT: Final = ("0000000", "0e0", "0e+", "0.e", "0x", "inf", "nan")
 """What is in numbers that are too large or none, when their digits are zeros, and seldom elsewhere."""
-NOT_A_NUMBER: Final = re.compile(r"(?<!\S)[+-]?nan(?![^\s(])", re.IGNORECASE)
 
 _warnings = threading.Lock()
 
@@ -103,10 +83,8 @@ def _checked(document: str | bytes, root: Element) -> Callable[[], Any]:
         raise FormatError(f"{name} is not encoded in UTF-8, which is what MuJoCo reads: save it so") from None
     path = name if os.path.isfile(name) and not name.startswith("<") else ""
     _Gate(os.path.dirname(path)).check(root, (os.path.basename(path) or name,))
-    MjModel = _mujoco(name).MjModel
-    return (
-        partial(MjModel.from_xml_path, path) if path else partial(MjModel.from_xml_string, text.strip("\ufeff \t\r\n"))
-    )
+    MjModel, text = _mujoco(name).MjModel, text.strip("\ufeff \t\r\n")
+    return partial(MjModel.from_xml_path, path) if path else partial(MjModel.from_xml_string, text)
 
 
 def _compiled_spec(spec: Any) -> Any:
@@ -179,23 +157,23 @@ def _one_line(said: object) -> str:
     return ", ".join(filter(None, map(str.strip, str(said).splitlines()))) or type(said).__name__
 
 
-def _large(word: str) -> bool:
+def _number(word: str) -> float:
     try:
-        return abs(float(word)) > LARGEST
+        return abs(float(word))
     except ValueError:
-        return word.lstrip("+-")[:2].lower() == "0x"  # else the compiler says what is wrong
+        word = word.lstrip("+-").lower()
+        return math.nan if word.startswith("nan(") else math.inf if word.startswith("0x") else 0.0  # it is no number
 
 
 def _check_numbers(elements: Sequence[Element]) -> None:
     text = " ".join([value for element in elements for value in element.attributes.values()]).lower().translate(DIGITS)
-    if not any(part in text for part in SUSPECT):
-        return
-    for element in elements:
-        for key, value in element.attributes.items():
-            if key != "name" and NOT_A_NUMBER.search(value):
-                raise element.error(f"{key} is not a number")
-            if key in BOUNDED and any(_large(word) for word in value.split()):
-                raise element.error(f"{key}={shortened(value)!r}: numbers of more than {LARGEST:g} are no robot's")
+    suspects = elements if any(part in text for part in SUSPECT) else ()
+    for element, (key, value) in ((element, given) for element in suspects for given in element.attributes.items()):
+        numbers = [_number(word) for word in value.split()]
+        if key != "name" and any(map(math.isnan, numbers)):
+            raise element.error(f"{key} is not a number")
+        if key in BOUNDED and max(numbers, default=0.0) > LARGEST:
+            raise element.error(f"{key}={shortened(value)!r}: numbers of more than {LARGEST:g} are no robot's")
 
 
 class _Gate:
@@ -214,11 +192,11 @@ class _Gate:
         for element in reversed(elements):
             weight = 1.0 + sum(weights[id(child)] for child in element.children)
             weight += carried if element.tag in ("include", "attach") else 0.0
-            for rule in RULES.get(element.tag, ()):
-                number = rule.number(element)
-                weight *= number if rule.kind == "copies" and number else 1.0
-                weight += number * rule.bytes / ELEMENT if rule.kind == "bytes" else 0.0
-                self.of_each += number * rule.bytes / ELEMENT if rule.kind == "bytes of each" else 0.0
+            for keys, copies, own, of_each in RULES.get(element.tag, ()):
+                words = {key: len(element.attributes.get(key, "").split()) for key in keys}
+                n = math.prod(max(1.0, x) for key in keys if words[key] for x in vector(element, key, words[key]))
+                weight = weight * n**copies + n * own / ELEMENT
+                self.of_each += n * of_each / ELEMENT
             if weight * self.of_each > MAX_ELEMENTS:
                 raise element.error(
                     f"this stands for more than the {MAX_ELEMENTS} elements that are read, or their memory"

@@ -4,52 +4,43 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import reduce
+from operator import matmul
 from typing import Any, Final
 
 import numpy as np
-from mujoco import mjtDisableBit as Disable
-from mujoco import mjtJoint as Kind
+from mujoco import mjtDisableBit, mjtEq, mjtJoint, mjtObj
 
 from kinetree.errors import FormatError, ModelError, listed, shortened
 from kinetree.formats.graph import new_name
-from kinetree.formats.load import ReadOptions, RobotFile
-from kinetree.formats.mjcf.codes import FAR, FREE, names_of, rotations, transforms
-from kinetree.formats.mjcf.equipment import actuators_of, geometries_of, motors_of, resistances_of
-from kinetree.formats.mjcf.unread import Unread, constraints_of
-from kinetree.joints import FreeFlyer, Joint, Prismatic, Revolute, Spherical
-from kinetree.model import NO_LIMITS, WORLD, Body, Frame, JointLimits, JointSpring, Model
-from kinetree.model.body import NO_SPRING
+from kinetree.formats.load import ConstraintSpec, ReadOptions, RobotFile
+from kinetree.formats.mjcf.codes import FAR, FREE, names_of, transforms
+from kinetree.formats.mjcf.equipment import Unread, geometries_of, motors_of
+from kinetree.joints import Fixed, FreeFlyer, Joint, Prismatic, Revolute, Spherical
+from kinetree.model import NO_LIMITS, JointLimits, Model, ModelBuilder
 from kinetree.model.builder import ROOT_JOINT
-from kinetree.model.checks import as_vector, check_bodies, check_not_negative, check_size
+from kinetree.model.checks import TooLargeError, check_bodies
 from kinetree.model.edit import with_base_pose
-from kinetree.spatial import Inertia, Transform
+from kinetree.spatial import Inertia, Sym3, Transform
+from kinetree.spatial.vector import ZERO
 
-HERE: Final = Transform.identity()
 NO_NAME: Final = "MuJoCo Model"
+TYPES: Final[tuple[type[Joint], ...]] = (FreeFlyer, Spherical, Prismatic, Revolute)  # in mjtJoint's order
+BALL, HINGE = int(mjtJoint.mjJNT_BALL), int(mjtJoint.mjJNT_HINGE)
 Q_ORDER: Final = ((0, 1, 2, 4, 5, 6, 3), (1, 2, 3, 0), (0,), (0,))
-"""The entries of the qpos of each type of joint in the order of q: quaternions are (w, x, y, z) there."""
-FINITE: Final = (
-    *(f"body_{what}" for what in ("pos", "quat", "ipos", "iquat", "mass", "inertia")),
-    *("jnt_pos", "jnt_axis", "jnt_stiffness", "qpos0", "qpos_spring", "site_pos", "site_quat"),
-    *("dof_armature", "dof_damping", "dof_frictionloss"),
-)
-"""The arrays whose numbers must be finite; MuJoCo lets others pass."""
+"""The entries of a joint's qpos in the order of q: quaternions are (w, x, y, z) there."""
 
 
 def robot_of(m: Any, source: str, options: ReadOptions, constraints: bool) -> RobotFile:
-    """Return what an MjModel says of a robot.
-
-    Without `constraints`, those of the file are left out, and named in the warning about all that is.
-    """
+    """Return what an MjModel says of a robot, see `kinetree.formats.mjcf.compiler.read`."""
     unread = Unread(m, source)
-    motors = motors_of(m)
     tree = _Tree(m, source, options, unread)
     try:
-        tree.build(resistances_of(m, motors, unread.add))
-        add_frame = tree.add_frame if constraints else lambda name, *_: name
-        specs = constraints_of(m, tree.joints, tree.sites, add_frame, unread)
+        motors, resistances = motors_of(m, tree.joints, unread)
+        tree.build(resistances)
+        specs = tree.constraints(read=constraints)
     except ModelError as error:  # numbers that MuJoCo lets pass
         raise FormatError(f"{source}: {error}") from None
     if constraints and not specs:
@@ -58,33 +49,30 @@ def robot_of(m: Any, source: str, options: ReadOptions, constraints: bool) -> Ro
         unread.add("equality constraints (load_mechanism reads them)", *(spec.arguments["name"] for spec in specs))
     model = tree.model()
     moving = {body.joint_name for body in model.bodies}
-    actuators = tuple(a for a in actuators_of(m, motors, tree.joints, unread.add) if a.joint in moving)
+    actuators = tuple(motor for motor in motors if motor.joint in moving)
     unread.tell(lenient=options.lenient, strict=options.strict)
     driven = tuple(dict.fromkeys(actuator.joint for actuator in actuators)) or None
     geometry = lambda: geometries_of(m, tree.links)  # noqa: E731
-    return RobotFile(model, dict(tree.keyframes()), geometry, actuators, specs if constraints else (), driven)
-
-
-def _times(X: Transform, Y: Transform) -> Transform:
-    return Y if X is HERE else X if Y is HERE else X @ Y
+    return RobotFile(model, dict(tree.keyframes(model)), geometry, actuators, specs if constraints else (), driven)
 
 
 class _Tree:
     """The bodies of a model: `links`, `joints` and `sites` are the names of MuJoCo's, in its order."""
 
     def __init__(self, m: Any, source: str, options: ReadOptions, unread: Unread) -> None:
-        self.m, self.source, self.unread, self.options = m, source, unread, options
+        self.m, self.source, self.options, self.unread = m, source, options, unread
         self.links, self.joints, self.sites = (names_of(m, kind) for kind in ("body", "joint", "site"))
-        self.taken, self.off, self.floating = {*self.links}, int(m.opt.disableflags), options.floating_base
+        self.taken, self.floating = {*self.links}, options.floating_base
         self.types, self.parents = m.jnt_type.tolist(), m.body_parentid.tolist()
         firsts = zip(m.body_jntadr.tolist(), m.body_jntnum.tolist(), strict=True)
         self.joints_of = [range(first, first + count) for first, count in firsts]
-        self.root = self._root()
-        disabled = self.off & (Disable.mjDSBL_LIMIT | Disable.mjDSBL_CONSTRAINT)
-        self.limited = [bool(limited) and not disabled for limited in m.jnt_limited]
-        self.bodies, self.frames, self.base, self.nq, self.nv = list[Body](), list[Frame](), Inertia.zero(), 0, 0
-        self.places: list[Frame] = []
-        """The frames of the links that MuJoCo has, in its order."""
+        self.root, off, self.doubtful = self._root(), int(m.opt.disableflags), list[tuple[str, Inertia]]()
+        self.springs, self.weightless = not off & mjtDisableBit.mjDSBL_SPRING, off & mjtDisableBit.mjDSBL_GRAVITY
+        unlimited = off & (mjtDisableBit.mjDSBL_LIMIT | mjtDisableBit.mjDSBL_CONSTRAINT)
+        self.limited = [bool(limited) and not unlimited for limited in m.jnt_limited]
+        name = bytes(m.names).split(b"\0", 1)[0].decode("utf-8", "replace")
+        file = os.path.basename(source) if name == NO_NAME and os.path.isfile(source) else ""
+        self.builder = ModelBuilder(os.path.splitext(file)[0] or name)
 
     def _root(self) -> int:
         """Return the root link: the body of the only tree that moves, if it floats or is to; else the world."""
@@ -105,43 +93,43 @@ class _Tree:
         if len(base) != 1 or self.joints_of[base[0]]:
             names = listed([shortened(self.links[i]) for i in base])
             raise FormatError(f"{self.source}: floating_base=True takes one robot fixed to the world; this has {names}")
-        if ROOT_JOINT in self.joints:
-            raise FormatError(f"{self.source}: {ROOT_JOINT!r} is the name of the floating base's joint: rename it")
         return base[0]
 
     def _floats(self, i: int) -> bool:
         return any(self.types[k] == FREE for k in self.joints_of[i])
 
-    def build(self, resistances: Sequence[Sequence[float]]) -> None:
-        """Make the bodies and frames of links, joints and sites; several joints of a body have massless links between.
+    def build(self, resistances: Sequence[Mapping[str, float]]) -> None:
+        """Put links, joints and sites into the builder; between several joints of a body are massless links.
 
         `resistances` are armature, damping and friction of each velocity.
         """
-        m, nothing = self.m, Inertia.zero()
-        for name in FINITE:
-            if not np.isfinite(values := getattr(m, name)).all():
-                raise ModelError(f"{name} holds the number {values[~np.isfinite(values)][0]}: all must be finite")
-        poses, inertias = transforms(m.body_pos, m.body_quat), self._inertias()
-        for i, (link, at, joints) in enumerate(zip(self.links, poses, self.joints_of, strict=True)):
-            frame = self.places[self.parents[i]] if i else Frame("", WORLD, HERE)
-            inertia = inertias.get(i, nothing)
-            if self.floating and i == self.root:
-                frame = self._carried(link, frame, ROOT_JOINT, FreeFlyer(), HERE, HERE, inertia, (0.0,) * 3)
-            elif not joints or (self._floats(i) and self.floating is False):
-                frame = self._welded(link, frame, at, inertia)
-            else:
-                at = HERE if self._floats(i) else at  # its pose is in q
-                for k in joints[:-1]:
-                    frame = self._joint(k, self._new(f"{link}.{k - joints[0]}"), frame, at, nothing, resistances)
-                    at = HERE
-                frame = self._joint(joints[-1], link, frame, at, inertia, resistances)
-            self.places.append(frame)
-        for body in self.bodies:
-            if not math.isfinite(sum((*body.inertia, *body.X_T.r))):
-                check_size(f"the inertia or place of body {body.name!r}", (*body.inertia, *body.X_T.r))
-        places = zip(self.sites, m.site_bodyid.tolist(), transforms(m.site_pos, m.site_quat), strict=True)
-        links = {*self.links}
-        self.sites = [self.add_frame(f"site:{name}" if name in links else name, *place) for name, *place in places]
+        m, b, fixed = self.m, self.builder, {*self.joints}
+        inertias, poses, dofs = self._inertias(), transforms(m.body_pos, m.body_quat), m.jnt_dofadr.tolist()
+        b.add_link(self.links[0])
+        for i, link in enumerate(self.links[1:], start=1):
+            parent, joints = self.links[self.parents[i]], self.joints_of[i]
+            at: Transform | None = poses[i]
+            if self._floats(i) and self.floating is False:
+                joints = range(0)
+            elif self._floats(i):
+                at = None  # its pose is in q
+            for k in joints:
+                child = link if k == joints[-1] else self._new(f"{link}.{k - joints[0]}")
+                b.add_link(child, inertias.get(child))
+                b.add_joint(self.joints[k], parent=parent, child=child, **self._joint(k, at), **resistances[dofs[k]])
+                parent, at = child, None
+            if not joints:
+                b.add_link(link, inertias.get(link))
+                if self.floating and i == self.root:
+                    b.add_joint(ROOT_JOINT, parent=parent, child=link, joint=FreeFlyer())
+                else:
+                    fixed.add(name := new_name(f"{link}.weld", fixed))
+                    b.add_joint(name, parent=parent, child=link, joint=Fixed(), placement=at)
+        bodies, places = {*self.links}, transforms(m.site_pos, m.site_quat)
+        self.sites = [
+            self.add_frame(f"site:{name}" if name in bodies else name, body, place)
+            for name, body, place in zip(self.sites, m.site_bodyid.tolist(), places, strict=True)
+        ]
 
     def _new(self, name: str) -> str:
         self.taken.add(found := new_name(name, self.taken))
@@ -149,119 +137,114 @@ class _Tree:
 
     def add_frame(self, name: str, body: int, placement: Transform) -> str:
         """Put a frame on a body; return its name, which is another one where this is taken."""
-        name, place = self._new(name), self.places[body]
-        self.frames.append(Frame(name, place.body, _times(placement, place.X)))
+        name = self._new(name)
+        self.builder.add_frame(name, link=self.links[body], placement=placement)
         return name
 
-    def _welded(self, link: str, on: Frame, at: Transform, inertia: Inertia) -> Frame:
-        """Put a link on another one, at this place in it, and return its frame."""
-        self.frames.append(frame := Frame(link, on.body, _times(at, on.X)))
-        if on.body == WORLD:
-            self.base = self.base + frame.X.T @ inertia
-        else:
-            body = self.bodies[on.body]
-            self.bodies[on.body] = replace(body, inertia=body.inertia + frame.X.T @ inertia)
-        return frame
+    def _inertias(self) -> dict[str, Inertia]:
+        """Return the inertias of the links that have mass, which MuJoCo gives along their principal axes."""
+        m, places, found = self.m, transforms(self.m.body_ipos, self.m.body_iquat), dict[str, Inertia]()
+        for link, X, mass, (x, y, z) in zip(
+            self.links, places, m.body_mass.tolist(), m.body_inertia.tolist(), strict=True
+        ):
+            if mass or x or y or z:
+                found[link] = X.T @ Inertia.about_origin(mass, ZERO, Sym3(x, 0.0, y, 0.0, 0.0, z))
+                least, _, most = sorted((x, y, z))
+                if mass <= 0.0 or least <= 1e-9 * most or x + y + z <= 2.0 * most * (1.0 + 1e-9):  # else it is a body's
+                    self.doubtful.append((link, found[link]))
+        return found
 
-    def _joint(
-        self, k: int, link: str, on: Frame, at: Transform, inertia: Inertia, resistances: Sequence[Sequence[float]]
-    ) -> Frame:
-        """Put a link on another one by a joint of MuJoCo's, whose body is at this place in that, and return its frame.
+    def _joint(self, k: int, at: Transform | None) -> dict[str, Any]:
+        """Return a joint in a body that is at this place before it moves: its type, place, anchor, limits and spring.
 
         A reference other than zero is turned into the joint's place.
         """
-        m, kind, name = self.m, self.types[k], self.joints[k]
-        position = m.jnt_pos[k].tolist() if kind in (Kind.mjJNT_HINGE, Kind.mjJNT_BALL) else ()
-        anchor = Transform.translation(position) if any(position) else HERE
-        stiffness = 0.0 if self.off & Disable.mjDSBL_SPRING else float(m.jnt_stiffness[k])
-        limits, spring, X = NO_LIMITS, NO_SPRING, anchor
-        if kind in (Kind.mjJNT_FREE, Kind.mjJNT_BALL):
+        m, name, kind, point = self.m, self.joints[k], self.types[k], self.m.jnt_pos[k].tolist()
+        stiffness, address = float(m.jnt_stiffness[k]) * self.springs, m.jnt_qposadr[k]
+        anchor = Transform.translation(point) if kind in (HINGE, BALL) and any(point) else None
+        places = [X for X in (anchor, at) if X is not None]
+        own: dict[str, Any] = {"joint": TYPES[kind](), "child_placement": anchor}
+        if kind in (FREE, BALL):
             self.unread.add("springs of ball and free joints", *[name] * (stiffness != 0.0))
             self.unread.add("limits of ball joints", *[name] * self.limited[k])
-            joint: Joint = FreeFlyer() if kind == FREE else Spherical()
         else:
-            joint = (Revolute if kind == Kind.mjJNT_HINGE else Prismatic)(m.jnt_axis[k].tolist())
-            address = m.jnt_qposadr[k]
-            limits = self._limits(k)
-            spring = JointSpring(stiffness, float(m.qpos_spring[address])) if stiffness else NO_SPRING
+            own.update(joint=TYPES[kind](m.jnt_axis[k].tolist()), limits=self._limits(k), stiffness=stiffness)
+            own.update(rest_position=float(m.qpos_spring[address]) if stiffness else 0.0)
             if reference := float(m.qpos0[address]):
-                X = _times(joint.jcalc([-reference], [0.0]).X, anchor)
-        own = resistances[m.jnt_dofadr[k]]
-        if min(*own, stiffness) < 0.0:
-            armature, damping, friction = own
-            check_not_negative(name, armature=armature, damping=damping, friction=friction, stiffness=stiffness)
-        return self._carried(link, on, name, joint, _times(X, at), anchor, inertia, own, limits, spring)
-
-    def _carried(
-        self, link: str, on: Frame, name: str, joint: Joint, X: Transform, anchor: Transform, inertia: Inertia,
-        resistances: Sequence[float], limits: JointLimits = NO_LIMITS, spring: JointSpring = NO_SPRING,
-    ) -> Frame:  # fmt: skip
-        """Put a link on another one by a joint, which is at X there and at the anchor here, and return its frame."""
-        entries = tuple(range(self.nq, self.nq + joint.nq)), tuple(range(self.nv, self.nv + joint.nv))
-        armature, damping, friction = ((x,) * joint.nv for x in resistances)
-        back, X = HERE if anchor is HERE else anchor.inverse(), _times(X, on.X)
-        inertia = inertia if back is HERE else back.T @ inertia
-        self.frames.append(frame := Frame(link, len(self.bodies), back))
-        given = Body(link, on.body, name, joint, X, inertia, *entries, armature, damping, friction, limits, spring)
-        self.bodies.append(given)
-        self.nq, self.nv = self.nq + joint.nq, self.nv + joint.nv
-        return frame
+                places.insert(0, own["joint"].jcalc([-reference], [0.0]).X)
+        return {**own, "placement": reduce(matmul, places) if places else None}
 
     def _limits(self, k: int) -> JointLimits:
         """Return the limits of a hinge or slide."""
         m, pushes = self.m, bool(self.m.jnt_actfrclimited[k])
-        if not (self.limited[k] or pushes):
-            return NO_LIMITS
         ends = m.jnt_range[k].tolist() if self.limited[k] else (-math.inf, math.inf)
         lower, upper = (x if abs(x) < FAR else math.copysign(math.inf, x) for x in ends)
         low, high = m.jnt_actfrcrange[k].tolist() if pushes else (-math.inf, math.inf)
         if pushes and low + high:
             self.unread.add("efforts with a limit of its own in each direction: the larger one counts", self.joints[k])
-        return JointLimits(lower, upper, effort=max(-low, high))
+        return JointLimits(lower, upper, effort=max(-low, high)) if pushes or self.limited[k] else NO_LIMITS
 
-    def _inertias(self) -> dict[int, Inertia]:
-        """Return the inertias of the bodies that have mass, which MuJoCo gives along their principal axes.
+    def constraints(self, *, read: bool) -> tuple[ConstraintSpec, ...]:
+        """Return the constraints: ``connect`` closes a loop at a ball joint, a linear ``joint`` is a gear.
 
-        About a body's origin they are ``J + m (c·c 1 − c cᵀ)``, with J about the centre of mass c.
+        What is inactive or none of these is noted. Without `read`, bodies get no frames for them.
         """
-        m, mass, moments = self.m, self.m.body_mass, self.m.body_inertia
-        R = rotations(m.body_iquat).transpose(0, 2, 1)
-        (xx, xy, xz), (_, yy, yz), (_, _, zz) = np.einsum("bij,bj,bkj->ikb", R, moments, R)
-        (cx, cy, cz), (hx, hy, hz) = m.body_ipos.T, m.body_ipos.T * mass
-        x, y, z = hx * cx, hy * cy, hz * cz
-        six = (xx + (y + z), xy - hx * cy, yy + (x + z), xz - hx * cz, yz - hy * cz, zz + (x + y))
-        parameters = np.array([mass, hx, hy, hz, *six]).T
-        small, middle, large = np.sort(moments).T  # those that are close to no body's are looked at
-        doubtful = (mass <= 0.0) | (small <= 1e-9 * large) | (small + middle <= large * (1.0 + 1e-9))
-        found = {i: Inertia.from_parameters(parameters[i].tolist()) for i in np.flatnonzero(parameters.any(1)).tolist()}
-        check_bodies(self.source, [(self.links[i], inertia) for i, inertia in found.items() if doubtful[i]])
-        return found
-
-    # -- the robot -----------------------------------------------------------------------------------------------
+        m, found, off = self.m, list[ConstraintSpec](), mjtDisableBit.mjDSBL_EQUALITY | mjtDisableBit.mjDSBL_CONSTRAINT
+        for e, name in enumerate(names_of(m, "equality")):
+            kind, data, pair = int(m.eq_type[e]), m.eq_data[e], (int(m.eq_obj1id[e]), int(m.eq_obj2id[e]))
+            if not m.eq_active0[e] or m.opt.disableflags & off:
+                self.unread.add("equality constraints that are not active", name)
+            elif kind in (mjtEq.mjEQ_CONNECT, mjtEq.mjEQ_WELD):
+                at_sites = int(m.eq_objtype[e]) == mjtObj.mjOBJ_SITE
+                bodies = [int(m.site_bodyid[k]) if at_sites else k for k in pair]
+                if m.body_weldid[bodies[0]] == m.body_weldid[bodies[1]]:
+                    self.unread.add("equality constraints within one body", name)
+                    continue
+                loop, joint = ("Loop", {"joint": Spherical()}) if kind == mjtEq.mjEQ_CONNECT else ("Weld", {})
+                places = [Transform.translation(point) for point in data[:6].reshape(2, 3).tolist()]
+                if loop == "Weld" and not at_sites:
+                    places = [*transforms(data[None, 3:6], data[None, 6:10]), places[0]]
+                frames = [self.sites[k] for k in pair] if at_sites else [f"{name}.body1", f"{name}.body2"]
+                if read and not at_sites:
+                    frames = [self.add_frame(*frame) for frame in zip(frames, bodies, places, strict=True)]
+                given = {"frame": frames[0], "to": frames[1], "name": name}
+                found.append(ConstraintSpec(loop, {**given, **joint}))
+            elif kind == mjtEq.mjEQ_JOINT and not any(data[2:5]):
+                if pair[1] < 0 or pair[0] == pair[1] or not data[1]:
+                    self.unread.add("joints held at a value (robot.lock holds them)", self.joints[pair[0]])
+                    continue
+                start, leading = (float(m.qpos0[m.jnt_qposadr[k]]) for k in pair)
+                ratios = {self.joints[pair[0]]: 1.0, self.joints[pair[1]]: -data[1]}
+                offset = start + data[0] - data[1] * leading
+                found.append(ConstraintSpec("Gear", {"ratios": ratios, "offset": offset, "name": name}))
+            else:
+                self.unread.add(
+                    "equality constraints of tendons and flexible bodies, and couplings that are not linear", name
+                )
+        return tuple(found)
 
     def model(self) -> Model:
         """Return the model."""
-        gravity, pose, link = self.options.gravity, self.options.base_pose, self.links[self.root]
+        gravity, pose = self.options.gravity, self.options.base_pose
         if gravity is None:
-            gravity = (0.0, 0.0, 0.0) if self.off & Disable.mjDSBL_GRAVITY else self.m.opt.gravity.tolist()
-        actuated = tuple(k for body in self.bodies if body.joint.actuated for k in body.v_index)
-        name = bytes(self.m.names).split(b"\0", 1)[0].decode("utf-8", "replace")
-        file = os.path.basename(self.source) if name == NO_NAME and os.path.isfile(self.source) else ""
-        model = Model(
-            os.path.splitext(file)[0] or name, tuple(self.bodies), tuple(self.frames), as_vector(gravity, "gravity"),
-            self.nq, self.nv, tuple(range(len(self.bodies))), actuated, link, self.base,
-        )  # fmt: skip
+            gravity = (0.0, 0.0, 0.0) if self.weightless else self.m.opt.gravity.tolist()
+        try:
+            model = replace(self.builder.assemble(gravity=gravity), root=self.links[self.root])
+        except TooLargeError as error:
+            raise FormatError(f"{self.source}: {error}") from None
+        check_bodies(self.source, self.doubtful)
         return model if pose is None else with_base_pose(model, pose)
 
-    def keyframes(self) -> Iterator[tuple[str, list[float]]]:
+    def keyframes(self, model: Model) -> Iterator[tuple[str, list[float]]]:
         """Yield the keyframes as configurations, and as ``qpos0`` where MuJoCo starts, unless one has this name."""
         m, joints = self.m, {name: k for k, name in enumerate(self.joints)}
         qpos, columns = np.vstack([m.qpos0[None], m.key_qpos]), list[Any]()
-        for body in self.bodies:
+        for body in model.bodies:
             k, joint = joints.get(body.joint_name), body.joint
             if k is None:  # it is a base that floats here only
                 columns += [np.full(len(qpos), x) for x in joint.neutral()]
             else:
                 own = [qpos[:, m.jnt_qposadr[k] + n] for n in Q_ORDER[self.types[k]]]
                 columns += joint.integrate(own, [0.0] * joint.nv) if joint.nv > 1 else own  # quaternions of length 1
-        return zip(["qpos0", *names_of(m, "keyframe")], np.reshape(columns, (-1, len(qpos))).T.tolist(), strict=True)
+        names = ["qpos0", *names_of(m, "keyframe")]
+        return zip(names, np.reshape(columns, (-1, len(qpos))).T.tolist(), strict=True)
