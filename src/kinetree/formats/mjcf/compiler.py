@@ -31,7 +31,7 @@ MAX_NESTED: Final = 20  # files that include each other
 
 
 KINDS: Final = ("body", "jnt", "geom", "site", "cam", "tendon", "actuator", "sensor")
-GATE: Final = (
+GATE: Final[Sequence[tuple[str, str, int, int, int]]] = (
     *((tag, "count", 1, 0, 0) for tag in ("replicate", "composite", "flexcomp")),
     ("hfield", "nrow ncol", 0, 4, 0),
     ("texture", "width height", 0, 4, 0),
@@ -44,7 +44,7 @@ GATE: Final = (
 )
 """Of which elements the product n of the numbers in some attributes counts: whether there are so many copies of what is
 in them, and how many bytes n times, and n times in each element of the file."""
-RULES: Final = {row[0]: [(keys.split(), *rest) for tag, keys, *rest in GATE if tag == row[0]] for row in GATE}
+RULES: Final = {tag: [row for row in GATE if row[0] == tag] for tag in {row[0] for row in GATE}}
 
 LARGEST: Final = 1e6  # m, kg, kg/m³: wrapping a tendon around a cylinder of 1e9 m does not end
 BOUNDED: Final = {"anchor", "armature", "axis", "axisangle", "density", "diaginertia", "euler", "fromto", "fullinertia"}
@@ -57,10 +57,7 @@ _warnings = threading.Lock()
 
 
 def read(document: Any, root: Element | None, options: ReadOptions, constraints: bool) -> RobotFile:
-    """Return what MuJoCo's compiler makes of an MJCF document with this root element, or what an MjModel or MjSpec is.
-
-    Without `constraints`, those of the file are left out, and named in the warning about all that is.
-    """
+    """Return what MuJoCo makes of a document with this root, or of an MjSpec or MjModel; see `RobotReader`."""
     source = root.source if root is not None else f"<{type(document).__name__}>"
     if root is not None:
         m = _compiled(_checked(document, root), source, "it")
@@ -102,19 +99,20 @@ class _Worker(threading.Thread):
 
     def __init__(self) -> None:
         super().__init__(daemon=True)
-        self.todo, self.done = SimpleQueue[Callable[[], Any]](), SimpleQueue[tuple[Any, BaseException | None]]()
+        self.todo, self.done = SimpleQueue[Callable[[], Any]](), SimpleQueue[Any]()
         self.start()
 
     def run(self) -> None:
-        try:
-            while True:
-                self.done.put((self.todo.get()(), None))
-        except BaseException as error:  # ValueError, RuntimeError, FatalError, …
-            self.done.put((None, error))
+        error = None
+        while error is None:
+            try:
+                m = self.todo.get()()
+            except BaseException as found:  # ValueError, RuntimeError, FatalError, …
+                m, error = None, found
+            self.done.put((m, error))
 
 
-_workers: list[_Worker] = []
-"""The one that waits for work, or none."""
+_workers: list[_Worker] = []  # the one that waits for work, or none
 
 
 def _compiled(compile: Callable[[], Any], name: str, what: str) -> Any:
@@ -148,7 +146,7 @@ def _mujoco(name: str) -> Any:
     except (ImportError, AttributeError, ValueError) as error:
         raise FormatError(f"{name}: an MJCF file needs MuJoCo ({error}): pip install mujoco-core") from None
     if old:
-        needed = f"{'.'.join(map(str, OLDEST))} or later is needed: pip install -U mujoco-core"
+        needed = f"{OLDEST[0]}.{OLDEST[1]} or later is needed: pip install -U mujoco-core"
         raise FormatError(f"{name}: MuJoCo {mujoco.__version__} is too old, {needed}")
     return mujoco
 
@@ -166,9 +164,9 @@ def _number(word: str) -> float:
 
 
 def _check_numbers(elements: Sequence[Element]) -> None:
-    text = " ".join([value for element in elements for value in element.attributes.values()]).lower().translate(DIGITS)
-    suspects = elements if any(part in text for part in SUSPECT) else ()
-    for element, (key, value) in ((element, given) for element in suspects for given in element.attributes.items()):
+    given = [(element, key, value) for element in elements for key, value in element.attributes.items()]
+    text = " ".join([value for _, _, value in given]).lower().translate(DIGITS)
+    for element, key, value in given if any(part in text for part in SUSPECT) else ():
         numbers = [_number(word) for word in value.split()]
         if key != "name" and any(map(math.isnan, numbers)):
             raise element.error(f"{key} is not a number")
@@ -192,14 +190,14 @@ class _Gate:
         for element in reversed(elements):
             weight = 1.0 + sum(weights[id(child)] for child in element.children)
             weight += carried if element.tag in ("include", "attach") else 0.0
-            for keys, copies, own, of_each in RULES.get(element.tag, ()):
-                words = {key: len(element.attributes.get(key, "").split()) for key in keys}
-                n = math.prod(max(1.0, x) for key in keys if words[key] for x in vector(element, key, words[key]))
+            for _, keys, copies, own, of_each in RULES.get(element.tag, ()):
+                words = {key: len(element.attributes.get(key, "").split()) for key in keys.split()}
+                n = math.prod(max(1.0, x) for key in words if words[key] for x in vector(element, key, words[key]))
                 weight = weight * n**copies + n * own / ELEMENT
                 self.of_each += n * of_each / ELEMENT
             if weight * self.of_each > MAX_ELEMENTS:
                 raise element.error(
-                    f"this stands for more than the {MAX_ELEMENTS} elements that are read, or their memory"
+                    f"this stands for more than the {MAX_ELEMENTS} elements that are read, or for memory"
                 )
             weights[id(element)] = weight
         return weights[id(root)]

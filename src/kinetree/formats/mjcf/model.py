@@ -67,7 +67,9 @@ class _Tree:
         firsts = zip(m.body_jntadr.tolist(), m.body_jntnum.tolist(), strict=True)
         self.joints_of = [range(first, first + count) for first, count in firsts]
         self.root, off, self.doubtful = self._root(), int(m.opt.disableflags), list[tuple[str, Inertia]]()
-        self.springs, self.weightless = not off & mjtDisableBit.mjDSBL_SPRING, off & mjtDisableBit.mjDSBL_GRAVITY
+        own = (0.0, 0.0, 0.0) if off & mjtDisableBit.mjDSBL_GRAVITY else m.opt.gravity.tolist()
+        self.gravity = own if options.gravity is None else options.gravity
+        self.springs = not off & mjtDisableBit.mjDSBL_SPRING
         unlimited = off & (mjtDisableBit.mjDSBL_LIMIT | mjtDisableBit.mjDSBL_CONSTRAINT)
         self.limited = [bool(limited) and not unlimited for limited in m.jnt_limited]
         name = bytes(m.names).split(b"\0", 1)[0].decode("utf-8", "replace")
@@ -103,7 +105,7 @@ class _Tree:
 
         `resistances` are armature, damping and friction of each velocity.
         """
-        m, b, fixed = self.m, self.builder, {*self.joints}
+        m, b, links, fixed = self.m, self.builder, {*self.links}, {*self.joints}
         inertias, poses, dofs = self._inertias(), transforms(m.body_pos, m.body_quat), m.jnt_dofadr.tolist()
         b.add_link(self.links[0])
         for i, link in enumerate(self.links[1:], start=1):
@@ -125,11 +127,9 @@ class _Tree:
                 else:
                     fixed.add(name := new_name(f"{link}.weld", fixed))
                     b.add_joint(name, parent=parent, child=link, joint=Fixed(), placement=at)
-        bodies, places = {*self.links}, transforms(m.site_pos, m.site_quat)
-        self.sites = [
-            self.add_frame(f"site:{name}" if name in bodies else name, body, place)
-            for name, body, place in zip(self.sites, m.site_bodyid.tolist(), places, strict=True)
-        ]
+        places = zip(m.site_bodyid.tolist(), transforms(m.site_pos, m.site_quat), strict=True)
+        names = [f"site:{name}" if name in links else name for name in self.sites]
+        self.sites = [self.add_frame(name, *place) for name, place in zip(names, places, strict=True)]
 
     def _new(self, name: str) -> str:
         self.taken.add(found := new_name(name, self.taken))
@@ -224,16 +224,13 @@ class _Tree:
         return tuple(found)
 
     def model(self) -> Model:
-        """Return the model."""
-        gravity, pose = self.options.gravity, self.options.base_pose
-        if gravity is None:
-            gravity = (0.0, 0.0, 0.0) if self.weightless else self.m.opt.gravity.tolist()
+        """Return the model; warn of inertias that no body has."""
         try:
-            model = replace(self.builder.assemble(gravity=gravity), root=self.links[self.root])
+            model = replace(self.builder.assemble(gravity=self.gravity), root=self.links[self.root])
         except TooLargeError as error:
             raise FormatError(f"{self.source}: {error}") from None
         check_bodies(self.source, self.doubtful)
-        return model if pose is None else with_base_pose(model, pose)
+        return model if self.options.base_pose is None else with_base_pose(model, self.options.base_pose)
 
     def keyframes(self, model: Model) -> Iterator[tuple[str, list[float]]]:
         """Yield the keyframes as configurations, and as ``qpos0`` where MuJoCo starts, unless one has this name."""
