@@ -22,8 +22,7 @@ from kinetree.spatial import Quaternion
 
 MAX_BYTES: Final = 64 * 2**20
 MAX_DEPTH: Final = 200
-NESTED: Final = {"mujoco": 500, "mujocoinclude": 500}
-"""How deep elements may be in files in which bodies are in each other, by the tag of the root."""
+NESTED: Final = {"mujoco": 500, "mujocoinclude": 500}  # instead, in files in which bodies are in each other
 MAX_MARKS: Final = 1_000_000  # `<` and `=` together: a bound on tags and attributes that needs no parsing
 DECLARATION: Final = re.compile(r"\ufeff?\s*<\?xml\s[^>]*\?>")
 UTF16_STARTS: Final = (b"\xff\xfe", b"\xfe\xff", b"<\0", b"\0<")

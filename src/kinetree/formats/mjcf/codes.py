@@ -12,8 +12,7 @@ from kinetree.formats.xml import SNAP
 from kinetree.spatial import GeneralRotation, Mat3, Quaternion, Transform, Vec3
 from kinetree.validation import Array
 
-FREE: Final = 0
-"""The type of a free joint, for those who have no `mujoco` at hand (mjJNT_FREE)."""
+FREE: Final = 0  # mjJNT_FREE, for those who have no `mujoco` at hand
 FAR: Final = 1e10
 """Stands for an infinite end of a range, of which MJCF wants both: MuJoCo's largest number (mjMAXVAL)."""
 

@@ -94,45 +94,41 @@ def _compiled_spec(spec: Any) -> Any:
     return m
 
 
-class _Worker(threading.Thread):
-    """A thread that compiles, until something cannot be compiled."""
-
-    def __init__(self) -> None:
-        super().__init__(daemon=True)
-        self.todo, self.done = SimpleQueue[Callable[[], Any]](), SimpleQueue[Any]()
-        self.start()
-
-    def run(self) -> None:
-        error = None
-        while error is None:
-            try:
-                m = self.todo.get()()
-            except BaseException as found:  # ValueError, RuntimeError, FatalError, …
-                m, error = None, found
-            self.done.put((m, error))
+def _work(todo: SimpleQueue[Callable[[], Any]], done: SimpleQueue[Any]) -> None:
+    """Compile what comes, until something cannot be compiled."""
+    error = None
+    while error is None:
+        try:
+            m = todo.get()()
+        except BaseException as found:  # ValueError, RuntimeError, FatalError, …
+            m, error = None, found
+        done.put((m, error))
 
 
-_workers: list[_Worker] = []  # the one that waits for work, or none
+_workers: list[tuple[threading.Thread, SimpleQueue[Any], SimpleQueue[Any]]] = []  # one that waits for work, or none
 
 
 def _compiled(compile: Callable[[], Any], name: str, what: str) -> Any:
     """Return what the compiler returns; its errors and warnings are told with this name."""
     mujoco, said = _mujoco(name), list[str]()
     with _warnings:  # which MuJoCo would write into a file where the process is
-        worker = _workers.pop() if _workers else _Worker()
-        worker = worker if worker.is_alive() else _Worker()  # it is not after a fork
+        if not (_workers and _workers[0][0].is_alive()):  # as after a fork
+            queues = SimpleQueue[Any](), SimpleQueue[Any]()
+            _workers[:] = [(threading.Thread(target=_work, args=queues, daemon=True), *queues)]
+            _workers[0][0].start()
+        worker, todo, done = _workers.pop()
         before = mujoco.get_mju_user_warning()
         mujoco.set_mju_user_warning(said.append)
         try:
-            worker.todo.put(compile)
-            m, error = worker.done.get(timeout=LONGEST)
+            todo.put(compile)
+            m, error = done.get(timeout=LONGEST)
         except Empty:
             raise FormatError(f"{name}: MuJoCo has not compiled {what} within {LONGEST:g} s") from None
         finally:
             mujoco.set_mju_user_warning(before)
         if error is not None:
             raise FormatError(f"{name}: MuJoCo does not compile {what}: {_one_line(error)}")
-        _workers.append(worker)
+        _workers.append((worker, todo, done))
     for warning in said:
         warn_user(f"{name}: MuJoCo says: {_one_line(warning)}")
     return m
@@ -182,11 +178,12 @@ class _Gate:
 
     def check(self, root: Element, opened: tuple[str, ...]) -> float:
         """Return for how many elements a file stands, or raise; `opened` are the files that lead to it, and itself."""
-        elements, weights, carried = list(root.walk()), dict[int, float](), 0.0
+        elements, weights = list(root.walk()), dict[int, float]()
         _check_numbers(elements)
-        for element in elements:
-            if element.tag in ("include", "model") and (file := element.attributes.get("file")):
-                carried = max(carried, self._file(element, file, opened))
+        files = [
+            (e, e.attributes["file"]) for e in elements if e.tag in ("include", "model") and "file" in e.attributes
+        ]
+        carried = max([self._file(element, file, opened) for element, file in files if file], default=0.0)
         for element in reversed(elements):
             weight = 1.0 + sum(weights[id(child)] for child in element.children)
             weight += carried if element.tag in ("include", "attach") else 0.0

@@ -35,8 +35,7 @@ Q_ORDER: Final = ((0, 1, 2, 4, 5, 6, 3), (1, 2, 3, 0), (0,), (0,))
 
 def robot_of(m: Any, source: str, options: ReadOptions, constraints: bool) -> RobotFile:
     """Return what an MjModel says of a robot, see `kinetree.formats.mjcf.compiler.read`."""
-    unread = Unread(m, source)
-    tree = _Tree(m, source, options, unread)
+    tree = _Tree(m, source, options, unread := Unread(m, source))
     try:
         motors, resistances = motors_of(m, tree.joints, unread)
         tree.build(resistances)
@@ -87,10 +86,8 @@ class _Tree:
             self.joints[self.joints_of[free[0]][0]] = ROOT_JOINT
             return free[0]
         if free:
-            name = shortened(self.joints[self.joints_of[free[0]][0]])
-            raise FormatError(
-                f"{self.source}: the robot floats already, by joint {name!r}: leave floating_base=True out"
-            )
+            by = f"by joint {shortened(self.joints[self.joints_of[free[0]][0]])!r}"
+            raise FormatError(f"{self.source}: the robot floats already, {by}: leave floating_base=True out")
         base = moving or on_world
         if len(base) != 1 or self.joints_of[base[0]]:
             names = listed([shortened(self.links[i]) for i in base])
