@@ -131,8 +131,8 @@ def test_saved_and_loaded_it_is_the_same(format: str, tmp_path: Path) -> None:
 
 def test_a_writer_from_outside(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     def write(robot: save.Export, losses: save.Losses) -> str:
-        losses.leave_out("all but its name: {}", robot.model.frame_names)
-        losses.refuse("robots: {}", "they are listed", [robot.model.name])
+        losses.note("all but its name: {}", robot.model.frame_names)
+        losses.note("robots: {}", [robot.model.name], "they are listed")
         return f"{robot.model.name}\n"
 
     monkeypatch.setitem(save.WRITERS, "list", save.Writer("LIST", (".txt",), write))
@@ -169,12 +169,34 @@ def test_names_with_letters_that_mean_something(format: str) -> None:
 def test_what_no_file_has(format: str) -> None:
     robot = plain().with_configuration("home", [0.1, 0.2]).with_gravity((1.0, 2.0, 3.0)).with_friction()
     robot = kt.Robot(robot.model, robot.configurations, actuators=[kt.Actuator("motor", "a")])
-    robot = robot.with_joint_physics(armature={"a": 0.5})
     with pytest.warns(kt.FormatWarning) as caught:
         getattr(robot, f"to_{format}")()
-    for said in ("gravity (1.0, 2.0, 3.0)", "whether friction counts", "armature and springs: those of a"):
+    for said in ("gravity (1.0, 2.0, 3.0) (load the file with gravity=)", "whether friction counts"):
         assert said in str(caught[0].message)
     assert "named configurations: home; actuators: motor" in str(caught[0].message)
+
+
+RAIL = toy(("a base one", Revolute(), {"armature": 0.5}), ("b one two", Prismatic(), {"stiffness": 2.0}))
+UNEVEN = kt.Robot(toy(("a base one", Spherical()))).with_joint_physics(
+    damping=[1.0, 2.0, 3.0], friction=[0.0, 0.1, 0.0]
+)
+
+
+@pytest.mark.parametrize(
+    ("model", "said", "formats"),
+    [
+        (RAIL, "armature: that of a .lenient=True: there is none", ["urdf", "sdf"]),
+        (RAIL, "springs: those of b .lenient=True: there are none", ["urdf"]),
+        (UNEVEN.model, "in each direction: those of a .lenient=True: those of the first", ["sdf"]),
+        (UNEVEN.model, "of other directions than the first: a .lenient=True: the first counts", ["mjcf"]),
+    ],
+)
+def test_what_a_format_has_not_and_the_robot_moves_by_is_an_error(model: Model, said: str, formats: list[str]) -> None:
+    for format in formats:
+        with pytest.raises(kt.ModelError, match=f"{format.upper()} has no place for this robot: .*{said}"):
+            getattr(kt.Robot(model), f"to_{format}")()
+        with pytest.warns(kt.FormatWarning, match=f"left out of the {format.upper()}: .*{said.split(' .len')[0]}"):
+            kt.load(getattr(kt.Robot(model), f"to_{format}")(lenient=True))
 
 
 # -- SDF -----------------------------------------------------------------------------------------------------------
