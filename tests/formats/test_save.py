@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
+import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -275,14 +276,22 @@ def test_joints_that_sdf_has_not(joint: Joint) -> None:
         kt.Robot(free).to_sdf(lenient=True)
 
 
-def test_names_that_sdf_keeps_for_itself() -> None:
+def test_names_that_sdf_wants_once() -> None:
+    """Links, joints and frames share their names there: libsdformat refuses a document with one of them twice."""
     joints = [("a world one", Revolute()), ("one one two", Revolute())]
     on_world = (shapes.Geometry("world", shapes.Sphere(1.0)),)
     robot = kt.Robot(toy(*joints, frames=[("a two", PLACED)]), geometry=shapes.Geometries(on_world))
-    with pytest.warns(kt.FormatWarning, match="frames that have the name of a joint, or of the world: one, a"):
-        again = kt.load(robot.to_sdf())
+    with pytest.warns(kt.FormatWarning, match="joints have too, so that they get an underscore: one, a"):
+        text = robot.to_sdf()
+    named = [element.get("name") for element in ET.fromstring(text)[0] if element.get("name")]
+    assert len({*named}) == len(named) == 7
+    again = kt.load(text)
     assert_same_dynamics(robot.model, again.model)
-    assert again.visual_geometry[0].link == "base"
+    assert again.visual_geometry[0].link == "world_"
+    for name in ("one", "a"):
+        np.testing.assert_allclose(
+            *(pose(m, np.array([0.3, 0.2]), n) for m, n in ((robot.model, name), (again.model, f"{name}_")))
+        )
 
 
 # -- loops ---------------------------------------------------------------------------------------------------------

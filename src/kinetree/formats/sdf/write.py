@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from kinetree import joints
@@ -15,7 +16,7 @@ from kinetree.formats.placed import (
 from kinetree.formats.save import EQUIPMENT, Export, Fields, Limit, Losses, add, text_of
 from kinetree.formats.sdf.frames import WORLD as THE_WORLD
 from kinetree.formats.sdf.geometry import ALL_BITS
-from kinetree.geometry import Geometry
+from kinetree.geometry import Geometries, Geometry
 from kinetree.model import WORLD
 from kinetree.spatial import Transform
 
@@ -48,10 +49,10 @@ ENDLESS_LIMITS = ("limits that are none, from 1e16 on: those of {}", "")
 
 def write_sdf(robot: Export, losses: Losses) -> str:
     """Return an SDFormat document; `Robot.to_sdf` says what is in it."""
-    robot = without_world(robot, losses)
+    robot = _renamed(without_world(robot, losses), losses)
     model, root = robot.model, ET.Element("sdf", version=VERSION)
     document = ET.SubElement(root, "model", name=model.name)
-    links, joined = _links(robot), {body.joint_name for body in model.bodies}
+    links = _links(robot)
     there, elements = Placed(model, links, TYPES, "SDF"), dict[str, ET.Element]()
     for name, (at, inertia) in there.links.items():
         com, moments = inertia_of(inertia)
@@ -60,19 +61,17 @@ def write_sdf(robot: Export, losses: Losses) -> str:
         elements[name] = add(document, "link", {"name": name, "pose": place, "inertial": inside}, _put)
     if WORLD in links:
         base = links[WORLD].link
-        name = new_name(f"{base}_fixed", {*model.frame_names} | joined)
+        name = new_name(f"{base}_fixed", {*model.frame_names, *(body.joint_name for body in model.bodies)})
         add(document, "joint", {"name": name, "type": "fixed", "parent": THE_WORLD, "child": base}, _put)
     for joint in there.joints:
         ends = {"parent": joint.parent.link, "child": joint.child.link, "pose": _pose(joint.child.X)}
         add(document, "joint", {"name": joint.body.joint_name, "type": joint.type, **ends, **_axes(joint)}, _put)
     for name, at in there.frames.items():
-        if name not in joined | {THE_WORLD}:
+        if at != (THE_WORLD, HERE):
             add(document, "frame", {"name": name, "attached_to": at.link, "pose": _pose(at.X)}, _put)
-    without = [name for name in model.frame_names if name in (joined | {THE_WORLD}) - {model.root}]
-    of, apart = "SDF has no place for this robot", [model.root, *without]
-    read_again(model, text_of(root), losses, of, apart=apart, limits=ENDLESS_LIMITS)
+    of = "SDF has no place for this robot"
+    read_again(model, text_of(root), losses, of, apart=[model.root], limits=ENDLESS_LIMITS)
     losses.check(robot, LIMITS)
-    losses.note("frames that have the name of a joint, or of the world: {}", without)
     light = [name for name, (_, inertia) in there.links.items() if not inertia.m]
     losses.note("masses, which Gazebo wants of all links: those of {}", light)
     for role, geometry, shape in spelled(robot.geometry, "sdf", losses):
@@ -90,13 +89,28 @@ def write_sdf(robot: Export, losses: Losses) -> str:
     return f'<?xml version="1.0"?>\n{text_of(root)}\n'
 
 
+def _renamed(robot: Export, losses: Losses) -> Export:
+    """Return a robot whose links and frames have other names than joints and the world have, as SDFormat wants it."""
+    model, taken = robot.model, {body.joint_name for body in robot.model.bodies} | {THE_WORLD}
+    names = {name: new_name(name, taken | ({*model.frame_names} - {name})) for name in model.frame_names}
+    odd = [name for name, new in names.items() if name not in (new, THE_WORLD)]
+    losses.note("names of links and frames that joints have too, so that they get an underscore: {}", odd)
+    frames = tuple(replace(frame, name=names[frame.name]) for frame in model.frames)
+    bodies = tuple(replace(body, name=names[body.name]) for body in model.bodies)
+    shapes = (tuple(replace(g, link=names[g.link]) for g in found) for found in robot.geometry)
+    return robot._replace(
+        model=replace(model, root=names[model.root], frames=frames, bodies=bodies),
+        geometry=Geometries(*shapes),
+        closings=tuple(c._replace(frame=names[c.frame], to=c.to and names[c.to]) for c in robot.closings),
+    )
+
+
 def _links(robot: Export) -> dict[int, At]:
-    """Return the links of the bodies, and of a base that has to be one: in place of ``world``, which is none, another."""
+    """Return the links of the bodies, and of a base; a root link that was the world is none where nothing is on it."""
     model, links = robot.model, own_links(robot.model)
     on_world = any(model.frame(g.link).body == WORLD for shapes in robot.geometry for g in shapes)
-    if model.root == THE_WORLD and WORLD in links:
-        base = links.pop(WORLD)._replace(link=new_name("base", model.frame_names), X=HERE)
-        return {WORLD: base, **links} if any(model.base_inertia) or on_world else links
+    if links.get(WORLD) == (f"{THE_WORLD}_", HERE) and not any(model.base_inertia) and not on_world:
+        del links[WORLD]
     return links
 
 
