@@ -41,7 +41,7 @@ BROKEN = {"ur3.urdf", "alex_psyonic_hands.urdf"}
 REFUSED = {
     "icub.urdf": "inertias that no body has: r_hip_1, r_hip_2, r_upper_leg",
     "icub_reduced.urdf": "inertias that no body has: r_hip_1, r_hip_2, r_upper_leg",
-    "romeo.urdf": "moving links without mass: LFinger13Link, LFinger23Link",
+    "romeo.urdf": "moving links without mass: LFinger13Link, RFinger13Link, LFinger23Link",
     "romeo_laas_small.urdf": "inertias that no body has: base_link, LShoulderYaw_link, LElbowYaw_link",
     "romeo_small.urdf": "inertias that no body has: RShoulderYawLink, RElbowYawLink",
 }

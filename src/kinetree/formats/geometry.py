@@ -75,11 +75,12 @@ def read_shape(element: Element, format: str, field: Field, files: Packages) -> 
     known: dict[str, tuple[str, ...]] = {tag: names for tag, row in SHAPES.items() if (names := getattr(row, format))}
     if tag not in known:
         raise first.error(f"this shape is not read; those that are: {', '.join(known)}")
-    shape, names, count = SHAPES[tag].shape, known[tag], len(SHAPES[tag].mjcf)
-    if shape is Mesh:
+    row, names = SHAPES[tag], known[tag]
+    shape: Callable[..., Shape] = row.shape
+    if row.shape is Mesh:
         return _mesh(first, required(*field(first, names[0])), vector(*field(first, names[1], "1 1 1"), 3), files)
-    values = [x for name in names for x in lengths(*field(first, name), count // len(names))]
-    return shape(*values) if len(values) == len(fields(shape)) else shape(tuple(values))
+    values = [x for name in names for x in lengths(*field(first, name), len(row.mjcf) // len(names))]
+    return shape(*values) if len(values) == len(fields(row.shape)) else shape(tuple(values))
 
 
 def _mesh(element: Element, uri: str, scale: tuple[float, ...], files: Packages) -> Mesh:

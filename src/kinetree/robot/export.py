@@ -9,8 +9,8 @@ from typing import Any
 
 from kinetree.constraints.types import Constraint, Gear, Loop, Weld
 from kinetree.errors import ArgumentError
-from kinetree.formats.save import WRITERS, Closing, Coupling, Export, Losses, format_of, written
 from kinetree.formats.placed import without_world
+from kinetree.formats.save import WRITERS, Closing, Coupling, Export, Losses, format_of, written
 from kinetree.formats.urdf.patch import patch_urdf
 from kinetree.formats.urdf.write import note_losses
 from kinetree.joints import Fixed

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.formats.placed import HERE, Bodies, seen
 from kinetree.formats.geometry import SHAPES, TAGS
 from kinetree.formats.graph import new_name
+from kinetree.formats.placed import HERE, Bodies, seen
 from kinetree.formats.save import Export, Fields, Losses, add
 from kinetree.geometry import Geometry, shapes
 from kinetree.spatial import Transform
@@ -62,8 +62,8 @@ class Geoms:
             self.names.add(name)
             masks = {"contype": geometry.contype & MASK, "conaffinity": geometry.conaffinity & MASK}
             said = {"rgba": geometry.color, "friction": geometry.friction, "group": GROUPS[role], "name": name}
-            said |= {key: 0 if role == "visual" else x for key, x in masks.items() if role == "visual" or x != 1}
-            add(element, "geom", {**self._kind(shape), **at(X), **said})
+            bits = {key: 0 if role == "visual" else x for key, x in masks.items() if role == "visual" or x != 1}
+            add(element, "geom", {**self._kind(shape), **at(X), **said, **bits})
 
     def _kind(self, shape: shapes.Shape) -> Fields:
         """Return the type of a shape with its size, or the name of its asset, which is added once."""
@@ -88,31 +88,27 @@ def _size(shape: shapes.Shape) -> list[float]:
 
 def _flaw(shape: shapes.Shape, *, moves: bool, touches: bool) -> tuple[str, str] | None:
     """Return why MuJoCo would refuse a shape, and its name if that is not its link's; None where it does not."""
-    match shape:
-        case shapes.Mesh() | shapes.Triangles():
-            points = shape.vertices if isinstance(shape, shapes.Triangles) else None
-            if isinstance(shape, shapes.Mesh):
-                folder, ending = os.path.dirname(shape.path), os.path.splitext(shape.path)[1]
-                if not os.path.isfile(shape.path):
-                    return "meshes that are missing: {}", shape.path
-                if ending.lower() not in MESHES:
-                    return "meshes in files that MuJoCo does not read: {}", os.path.join(folder, f"*{ending}")
-                if (points := _points(shape.path)) is None:
-                    return "meshes in files that MuJoCo does not read: {}", shape.path
-            flat = len(points) < 4 or (touches and np.linalg.matrix_rank(points - points[0]) < 3)
-            return (
-                ("flat meshes that touch, or have less than four vertices: {}", getattr(shape, "path", ""))
-                if flat
-                else None
-            )
-        case shapes.Plane():
-            return ("planes on moving bodies: {}", "") if moves else None
+    if isinstance(shape, shapes.Plane):
+        return ("planes on moving bodies: {}", "") if moves else None
+    if isinstance(shape, shapes.Mesh | shapes.Triangles):
+        path = getattr(shape, "path", "")
+        if path and not os.path.isfile(path):
+            return "meshes that are missing: {}", path
+        points = _points(path) if isinstance(shape, shapes.Mesh) else shape.vertices
+        if points is None:
+            folder, ending = os.path.dirname(path), os.path.splitext(path)[1]
+            name = path if ending.lower() in MESHES else os.path.join(folder, f"*{ending}")
+            return "meshes in files that MuJoCo does not read: {}", name
+        flat = len(points) < 4 or (touches and np.linalg.matrix_rank(points - points[0]) < 3)
+        return ("flat meshes that touch, or have less than four vertices: {}", path) if flat else None
     size = shape.size if isinstance(shape, shapes.HeightField) else _size(shape)
     return ("shapes without extent: those of {}", "") if min(size) <= 0.0 else None
 
 
 def _points(path: str) -> Array | None:
     """Return the vertices in a mesh file; None where MuJoCo does not read it, as an STL of text or 200,000 faces."""
+    if not path.lower().endswith(MESHES):
+        return None
     with open(path, "rb") as file:
         data = file.read()
     try:

@@ -17,7 +17,6 @@ import numpy as np
 
 from kinetree import joints
 from kinetree.errors import ModelError, listed
-
 from kinetree.formats.graph import new_name
 from kinetree.formats.mjcf.codes import FAR
 from kinetree.formats.mjcf.geoms import Geoms, at

@@ -11,8 +11,19 @@ from typing import Any
 from kinetree import joints
 from kinetree.formats.graph import new_name
 from kinetree.formats.placed import (
-    HERE, At, Joint, Placed, inertia_of, own_links, own_physics, read_again, seen, spelled, without_world, xyz_rpy,
-)  # fmt: skip
+    HERE,
+    At,
+    Joint,
+    Placed,
+    inertia_of,
+    own_links,
+    own_physics,
+    read_again,
+    seen,
+    spelled,
+    without_world,
+    xyz_rpy,
+)
 from kinetree.formats.save import EQUIPMENT, Export, Fields, Limit, Losses, add, text_of
 from kinetree.formats.sdf.frames import WORLD as THE_WORLD
 from kinetree.formats.sdf.geometry import ALL_BITS
@@ -79,9 +90,9 @@ def write_sdf(robot: Export, losses: Losses) -> str:
         link, X = seen(links, frame.body, geometry.placement @ frame.X)
         name = new_name(geometry.name or role, {other.get("name", "") for other in elements[link].iter(role)})
         if "plane" in shape:
-            shape = {"plane": UPWARDS | shape["plane"]}
-        inside = {"name": name, "pose": _pose(X), "geometry": shape}
-        add(elements[link], role, inside | (_material if role == "visual" else _surface)(geometry), _put)
+            shape = {"plane": {**UPWARDS, **shape["plane"]}}
+        more = _material(geometry) if role == "visual" else _surface(geometry)
+        add(elements[link], role, {"name": name, "pose": _pose(X), "geometry": shape, **more}, _put)
     said = "loops that are open at zero, or close at joints that it has not: {}"
     for loop in losses.kept(robot.closings, lambda c: c.at_zero and type(c.joint) in TYPES, said, "they stay open"):
         ends = {"parent": loop.to or THE_WORLD, "child": loop.frame}

@@ -9,8 +9,19 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from kinetree.formats.graph import new_name
 from kinetree.formats.placed import (
-    HERE, At, Joint, Placed, inertia_of, joint_type, own_physics, read_again, seen, spelled, without_world, xyz_rpy,
-)  # fmt: skip
+    HERE,
+    At,
+    Joint,
+    Placed,
+    inertia_of,
+    joint_type,
+    own_physics,
+    read_again,
+    seen,
+    spelled,
+    without_world,
+    xyz_rpy,
+)
 from kinetree.formats.save import EQUIPMENT, Export, Fields, Limit, Losses, add, numbers, text_of
 from kinetree.formats.urdf.document import finite
 from kinetree.geometry import Geometry
