@@ -38,10 +38,10 @@ class OpenProgram(NamedTuple):
         Where its value is a result too, that keeps its bits.
         """
         from kinetree.passes import optimize
-        from kinetree.passes.adjoints import recorded
+        from kinetree.passes.reversal import recorded
 
         program = spec.trace(variant)
-        program = optimize(program) if value else program
+        program = optimize(program, declared=True) if value else program
         graph, names = Graph(), [port.name for port in inputs]
         own = [names.index(port.name) for port in spec.ports(variant.optional)]
         results = recorded(program, graph, lambda port, k: graph.node("input", (), (own[port], k)), exact=value)

@@ -189,7 +189,7 @@ def _identity(base: FunctionSpec, more: str) -> bytes | None:
 def recorded_results(program: Program, arguments: Arguments) -> list[list[Any]]:
     """Return the results of a program recorded on these scalars, of which some may be numbers."""
     from kinetree.graph.ops import interpret
-    from kinetree.passes.adjoints import recorded
+    from kinetree.passes.reversal import recorded
     from kinetree.tracing.expr import Expr
     from kinetree.tracing.tracer import flatten
 
