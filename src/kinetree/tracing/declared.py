@@ -15,6 +15,7 @@ import numpy as np
 from kinetree.errors import ArgumentError
 from kinetree.graph import Graph, Port, Program
 from kinetree.graph.array_operations import Declared, call
+from kinetree.tracing import context
 from kinetree.tracing.expr import Expr
 from kinetree.tracing.loops import built, entries_of, innermost, record_nested, shown, structure
 from kinetree.tracing.numpy_dispatch import plain
@@ -71,7 +72,8 @@ def implicit(solver: F, residual: Callable[..., Any], *, tolerance: float = math
 
     @functools.wraps(solver)
     def solved(*args: Any, **kwargs: Any) -> Any:
-        x = solver(*args, **kwargs)
+        with context.with_declared_derivatives():
+            x = solver(*args, **kwargs)
         given, values = _Leaves.of((args, kwargs)), _Leaves.of(x)
         if not given.traced and not values.traced:
             return x
@@ -153,7 +155,8 @@ def custom_derivative(
         bound.apply_defaults()
         if bound.kwargs:
             raise ArgumentError(f"custom_derivative: {[*bound.kwargs][0]!r} can be given by name only: rules take *args")
-        y = value(*(args := bound.args))
+        with context.with_declared_derivatives():
+            y = value(*(args := bound.args))
         given, values = _Leaves.of(args), _Leaves.of(y)
         if not given.traced and not values.traced:
             return y
