@@ -216,6 +216,12 @@ def stop_gradient(x: Any) -> Any:
     return _results(graph, Declared(0, len(values.entries)), [], values)
 
 
+def declared(like: Expr, x: list[Any], residual: Callable[[list[Any]], list[Any]]) -> list[Any]:
+    """Return x, whose derivatives are those of a residual that is zero (see `kinetree.scalars.loops`)."""
+    n = len(x)
+    return _declare("residual", _Leaves.of(like), _Leaves.of(x), lambda own: residual(list(own[1:])), n + 1, n)  # type: ignore[no-any-return]
+
+
 class _Leaves(NamedTuple):
     """The scalars of a structure, and the places of those that are traced."""
 
