@@ -70,8 +70,13 @@ def implicit(solver: F, residual: Callable[..., Any], *, tolerance: float = math
     if not tolerance > 0.0:
         raise ArgumentError(f"implicit: tolerance is the largest residual of a solution, above 0, not {tolerance!r}")
 
+    signature = inspect.signature(solver)
+
     @functools.wraps(solver)
     def solved(*args: Any, **kwargs: Any) -> Any:
+        bound = signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        args, kwargs = bound.args, bound.kwargs  # by position where they may be: a residual has names of its own
         with context.with_declared_derivatives():
             x = solver(*args, **kwargs)
         given, values = _Leaves.of((args, kwargs)), _Leaves.of(x)
