@@ -17,7 +17,10 @@ def roots(a, b):
     """Newton's method, stopped early, for two equations in two unknowns."""
 
     def newton(x):
-        F, J = equations(x, a, b), np.stack([np.stack([3.0 * x[0] ** 2, b]), np.stack([-x[1], 2.0 + np.exp(x[1]) - x[0]])])
+        F, J = (
+            equations(x, a, b),
+            np.stack([np.stack([3.0 * x[0] ** 2, b]), np.stack([-x[1], 2.0 + np.exp(x[1]) - x[0]])]),
+        )
         return x - np.linalg.solve(J, F)
 
     return kt.repeat(newton, np.array([1.0, 0.5]), until=lambda x: np.max(np.abs(equations(x, a, b))) < 1e-4, most=40)
@@ -81,7 +84,9 @@ def test_what_a_residual_uses_from_around_it_counts():
     def law(a, b):
         c = np.sin(b)
         root = kt.implicit(
-            lambda a: kt.repeat(lambda x: (x + a * c / x) / 2.0, a, until=lambda x: abs(x * x - a * c) < 1e-13, most=60),
+            lambda a: kt.repeat(
+                lambda x: (x + a * c / x) / 2.0, a, until=lambda x: abs(x * x - a * c) < 1e-13, most=60
+            ),
             lambda x, a: x * x - a * c,
         )
         return kt.repeat(lambda y: root(y + a), a, most=3)
@@ -108,7 +113,9 @@ def test_the_rates_of_iterations_lag_behind_those_of_the_equation():
     a = 0.8
 
     def fixed_point(a):
-        return kt.repeat(lambda x: np.cos(a * x), 0.5 + 0.0 * a, until=lambda x: abs(x - np.cos(a * x)) < 1e-6, most=200)
+        return kt.repeat(
+            lambda x: np.cos(a * x), 0.5 + 0.0 * a, until=lambda x: abs(x - np.cos(a * x)) < 1e-6, most=200
+        )
 
     by_steps = ARM.compile(fixed_point, shapes={"a": ()})
     by_equation = ARM.compile(kt.implicit(fixed_point, lambda x, a: x - np.cos(a * x)), shapes={"a": ()}, name="f")
@@ -181,13 +188,22 @@ test_wrong_declarations_say_what_to_do = told(
     ArgumentError,
     (lambda: kt.implicit(roots, None), "takes a solver and its residual, two functions"),
     (lambda: kt.implicit(roots, equations, tolerance=-1.0), "tolerance is the largest residual of a solution, above 0"),
-    (lambda: compiled(kt.implicit(lambda x: x, lambda x, a: np.stack([x, a]))), "has 2 entries, and what is solved for 1"),
+    (
+        lambda: compiled(kt.implicit(lambda x: x, lambda x, a: np.stack([x, a]))),
+        "has 2 entries, and what is solved for 1",
+    ),
     (lambda: kt.custom_derivative(chain), "one function as jvp, vjp or jacobian; given are none"),
     (lambda: kt.custom_derivative(chain, jvp=chain_jvp, vjp=chain_vjp), r"given are \['jvp', 'vjp'\]"),
     (lambda: kt.custom_derivative(3.0, jvp=chain_jvp), "takes a function, not 3.0"),
-    (lambda: compiled(kt.custom_derivative(chain, jvp=lambda *x: x[2]), **OWN), r"must return array \(3,\); .* array \(2,\)"),
+    (
+        lambda: compiled(kt.custom_derivative(chain, jvp=lambda *x: x[2]), **OWN),
+        r"must return array \(3,\); .* array \(2,\)",
+    ),
     (lambda: compiled(kt.custom_derivative(chain, vjp=lambda *x: x[2]), **OWN), "a tuple of 2, one for each argument"),
-    (lambda: compiled(kt.custom_derivative(chain, vjp=lambda *x: (x[2], x[1])), **OWN), r"vjp must return array \(2,\)"),
+    (
+        lambda: compiled(kt.custom_derivative(chain, vjp=lambda *x: (x[2], x[1])), **OWN),
+        r"vjp must return array \(2,\)",
+    ),
     (
         lambda: compiled(kt.custom_derivative(chain, jacobian=lambda *x: (x[0], x[1])), **OWN),
         r"jacobian must return array \(3, 2\)",
@@ -198,10 +214,14 @@ test_wrong_declarations_say_what_to_do = told(
         r"the loop in test_declared.py, line \d+, of up to 1000000000 iterations is too long to be .* kt.implicit",
     ),
     (
-        lambda: ARM.compile(
-            lambda q, v, tau: kt.Mechanism(ARM, [kt.Rod("tool0", None, length=0.75)]).forward_dynamics(q, v, tau)[0],
-            name="f",
-        ).jvp,
+        lambda: (
+            ARM.compile(
+                lambda q, v, tau: kt.Mechanism(ARM, [kt.Rod("tool0", None, length=0.75)]).forward_dynamics(q, v, tau)[
+                    0
+                ],
+                name="f",
+            ).jvp
+        ),
         "f has no jvp yet: those of mechanisms",
     ),
 )

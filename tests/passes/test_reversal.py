@@ -47,7 +47,9 @@ def loops(draw):
     ports = body.inputs
     test = Graph()
     limit, first = test.const(draw(st.sampled_from((2.0, 0.9, 0.5)))), test.node("input", (), (1, 0))
-    go_on = test.const(1.0) if limit == 2.0 else test.node("select_lt", (first, limit, test.const(1.0), test.const(0.0)))
+    go_on = (
+        test.const(1.0) if limit == 2.0 else test.node("select_lt", (first, limit, test.const(1.0), test.const(0.0)))
+    )
     loop = Repeat(Program(test, ports, (Port("go_on", ()),), ((go_on,),)), body, most)
     if draw(st.booleans()):  # two of them, in one
         graph = Graph()
@@ -111,7 +113,9 @@ def test_adjoints_of_random_loops_are_those_of_dual_numbers(loop, x, weights):
     wanted = []
     for k in range(5):
         moving = [Dual(value, 1.0 if j == k else 0.0) for j, value in enumerate(x)]
-        wanted.append(sum(w * rate_of(y) for w, y in zip(weights, on_duals(program, [moving[:2], moving[2:]]), strict=True)))
+        wanted.append(
+            sum(w * rate_of(y) for w, y in zip(weights, on_duals(program, [moving[:2], moving[2:]]), strict=True))
+        )
     assert np.allclose(found, wanted, rtol=1e-10, atol=1e-10 * (1.0 + np.abs(wanted).max()))
 
 

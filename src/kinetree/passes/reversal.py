@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from kinetree.graph import Graph, Port, Program, fold
 from kinetree.graph.array_operations import ArrayOperation, Declared, Map, Repeat, call
@@ -120,16 +121,14 @@ def of_repeat(
     if segments == 1:
         found = backward([*first, one, *bars])
     else:
-        states = [*first, *[0.0] * stack, 0.0, 0.0]
+        states: list[Any] = [*first, *[0.0] * stack, 0.0, 0.0]
 
         def goes_on(s: list[Expr]) -> Expr:
             [number] = run(loop.condition, captured, s[:n])
             return choice(s[-2] < float(loop.most), number, 0.0)  # type: ignore[no-any-return]
 
         states = repeat_while_positive(like, checkpoint, states, goes_on, segments)
-        found = repeat_while_positive(
-            like, backward, [*states[n:-2], states[-1], *bars], lambda s: s[stack], segments
-        )
+        found = repeat_while_positive(like, backward, [*states[n:-2], states[-1], *bars], lambda s: s[stack], segments)
     zero = graph.const(0.0)
     sums = dict(zip(used, found[stack + 1 + n :], strict=True))
     return [*(sums[k].id if k in sums else zero for k in range(loop.captured)), *(x.id for x in found[stack + 1 :][:n])]

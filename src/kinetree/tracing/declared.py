@@ -145,7 +145,9 @@ def custom_derivative(
     rules = {"jvp": jvp, "vjp": vjp, "jacobian": jacobian}
     chosen = [name for name, rule in rules.items() if rule is not None]
     if len(chosen) != 1 or not callable(rules[chosen[0]]):
-        raise ArgumentError(f"custom_derivative takes one function as jvp, vjp or jacobian; given are {chosen or 'none'}")
+        raise ArgumentError(
+            f"custom_derivative takes one function as jvp, vjp or jacobian; given are {chosen or 'none'}"
+        )
     if function is None:
         return functools.partial(custom_derivative, **rules)
     if not callable(function):
@@ -159,7 +161,9 @@ def custom_derivative(
         bound = signature.bind(*positional, **keywords)
         bound.apply_defaults()
         if bound.kwargs:
-            raise ArgumentError(f"custom_derivative: {[*bound.kwargs][0]!r} can be given by name only: rules take *args")
+            raise ArgumentError(
+                f"custom_derivative: {next(iter(bound.kwargs))!r} can be given by name only: rules take *args"
+            )
         with context.with_declared_derivatives():
             y = value(*(args := bound.args))
         given, values = _Leaves.of(args), _Leaves.of(y)
@@ -280,8 +284,8 @@ def _declare(
     if closed is not None and (captured or _uses_others(graph, [zero.node(x) for x in values.entries], nodes)):
         name = getattr(closed, "__name__", "the function")
         raise ArgumentError(
-            f"custom_derivative: {name} or its {kind} uses traced values from around it, by which it has no derivative: "
-            "pass them as arguments, through kt.stop_gradient if they count as constants"
+            f"custom_derivative: {name} or its {kind} uses traced values from around it, by which it has no "
+            "derivative: pass them as arguments, through kt.stop_gradient if they count as constants"
         )
     ports = Port("captured", (len(captured),)), Port("own", (inputs,))
     program = Program(inner, ports, (Port(kind, (outputs,)),), (tuple(found),))
@@ -320,5 +324,7 @@ def _each(found: Any, args: Sequence[Any], kind: str) -> Sequence[Any]:
 def _like(wanted: Any, found: Any, kind: str) -> list[Any]:
     """Return the scalars of what a rule returned, which must have this structure."""
     if structure(found) != wanted:
-        raise ArgumentError(f"custom_derivative: {kind} must return {shown(wanted)}; it returned {shown(structure(found))}")
+        raise ArgumentError(
+            f"custom_derivative: {kind} must return {shown(wanted)}; it returned {shown(structure(found))}"
+        )
     return list(entries_of(found))

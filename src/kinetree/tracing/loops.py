@@ -299,6 +299,7 @@ def built(spec: Any, entries: Iterator[Any]) -> Any:
 
 
 def shown(spec: Any) -> str:
+    """Return a structure as text."""
     kind, parts = spec
     if kind is None:
         return f"array {parts}" if parts else "number"
