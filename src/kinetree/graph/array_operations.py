@@ -109,15 +109,12 @@ class Repeat(ArrayOperation):
         From the same to the next ``carried``.
     most : int
         The largest number of iterations, at least one.
-    where : str
-        The line of the user's code that it is from, for messages.
     """
 
     name: ClassVar[str] = "repeat"
     condition: Program
     body: Program
     most: int
-    where: str = ""
 
     @property
     def captured(self) -> int:
@@ -248,7 +245,7 @@ class Map(ArrayOperation):
 class Declared(ArrayOperation):
     """Values whose derivatives are declared: the results are the last arguments.
 
-    Derivatives follow the first arguments alone, by the rule. Compiled code has none of it (`kinetree.passes.optimize`).
+    Derivatives follow the first arguments alone, by the rule. None of it is compiled (`kinetree.passes.optimize`).
 
     Attributes
     ----------

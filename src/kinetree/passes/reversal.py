@@ -1,8 +1,8 @@
 """Adjoints of array operations: loops in the opposite order.
 
 A loop that carries values is run again to record them, every k-th state first, and then, segment by segment from the
-last one, each state of a segment: with k the root of the number of iterations it holds two roots of states, and computes
-each twice more. Records are stacks that move by one state at each step, so that they are values which a loop carries.
+last one, each state of a segment: with k the root of the number of iterations, two roots of states are held, and each
+is computed twice more. Records are stacks that move by one state at each step: values that a loop carries.
 """
 
 from __future__ import annotations
@@ -151,9 +151,6 @@ def why_not_reversible(operation: ArrayOperation) -> str:
     if operation.name not in ADJOINTS:
         return f"the array operation {operation.name!r} cannot be differentiated backwards"
     if isinstance(operation, Repeat) and 2 * _spacing(operation.most) * operation.results > MOST_RECORDED:
-        return (
-            f"the loop{operation.where} of up to {operation.most} iterations is too long to be differentiated backwards: "
-            "kt.implicit declares what it solves, a smaller `most` bounds it"
-        )
+        return f"a loop of up to {operation.most} iterations is too long to be differentiated backwards"
     nested = (node.payload for program in operation.programs for node in program.graph.nodes if node.op == "call")
     return next(filter(None, map(why_not_reversible, nested)), "")

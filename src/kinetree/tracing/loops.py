@@ -8,8 +8,6 @@ from __future__ import annotations
 import contextlib
 import itertools
 import math
-import pathlib
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -121,10 +119,8 @@ def repeat(body: Callable[..., Any], init: Any, *, until: Callable[..., Any] | N
         return _repeat_plain(body, init, structure(init), until, most)
     trace = context.current()
     kind = ExactExpr if trace is not None and trace.exact else Expr
-    caller = sys._getframe(1)
-    where = f" in {pathlib.Path(caller.f_code.co_filename).name}, line {caller.f_lineno},"
     goes_on = (lambda x: 1.0) if until is None else lambda x: _goes_on(_applied(until, x), entries_of(x))
-    return _recorded(kind, graph, body, init, goes_on, int(most), where=where)
+    return _recorded(kind, graph, body, init, goes_on, int(most))
 
 
 def repeat_relaxed(
@@ -154,7 +150,6 @@ def _recorded(
     goes_on: Callable[[Any], Any],
     most: int,
     captured: dict[int, int] | None = None,
-    where: str = "",
 ) -> Any:
     """Return the loop's last state; `captured` are values that it has in any case, and it adds those that it uses."""
     spec, first = structure(init), list(entries_of(init))
@@ -166,7 +161,6 @@ def _recorded(
         Program(test, ports, (Port("go_on", ()),), (tuple(go_on),)),
         Program(steps, ports, ports[1:], (tuple(following),)),
         min(most, MOST_COUNTED),
-        where,
     )
     zero = kind(graph, graph.const(0.0))
     results = call(graph, loop, [*captured, *(zero.node(entry) for entry in first)])
