@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, Self
 
-from kinetree.graph.graph import Graph, Program, digest
+from kinetree.graph.graph import Graph, Node, Program, digest
 from kinetree.graph.ops import interpret
 from kinetree.lazy import cached_property
 
@@ -86,6 +86,11 @@ class ArrayOperation(ABC):
 
     def __repr__(self) -> str:
         return f"{self.name}<{self.identity}>"
+
+
+def followed(node: Node) -> tuple[int, ...]:
+    """Return the arguments that the derivatives of a node follow: all but where they are declared."""
+    return node.args[: node.payload.followed] if isinstance(node.payload, Declared) else node.args
 
 
 def call(graph: Graph, operation: ArrayOperation, arguments: Sequence[int]) -> list[int]:

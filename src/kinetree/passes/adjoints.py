@@ -16,9 +16,9 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from kinetree.graph import Graph, Port, Program, fold
-from kinetree.graph.array_operations import Declared, Repeat, call
-from kinetree.graph.graph import Node
+from kinetree.graph.array_operations import Declared, call, followed
 from kinetree.graph.ops import OPS
+from kinetree.passes.direction import Row, Seeds, cost_backward, cost_forward
 from kinetree.passes.reversal import ADJOINTS, recorded, why_not_reversible
 from kinetree.tracing.arrays import traced_array
 from kinetree.tracing.condition import choice
@@ -27,12 +27,6 @@ from kinetree.tracing.linalg import solve
 
 CHOICES: Final[dict[str, Callable[..., int]]] = {"select_lt": fold.select_lt, "select_le": fold.select_le}
 """They pass rates as a choice, never as a product with 0, which would be NaN where the other branch has no rate."""
-
-Row = dict[Hashable, int]
-"""The nodes of a row's entries, by column; all others are zero."""
-
-Seeds = Mapping[int, Row]
-"""The rates of sources, by node and column."""
 
 UNBOUNDED: Final = frozenset(
     ("div", "sqrt", "log", "log1p", "cbrt", "arcsin", "arccos", "arctan2", "hypot", "power", "fmod")
@@ -48,11 +42,6 @@ class Functions:
 
     def __getattr__(self, name: str) -> Callable[..., Expr]:
         return lambda *operands: self._one.record(OPS[name], *operands)
-
-
-def followed(node: Node) -> tuple[int, ...]:
-    """Return the arguments that the derivatives of a node follow: all but where they are declared."""
-    return node.args[: node.payload.followed] if isinstance(node.payload, Declared) else node.args
 
 
 class Derivatives:
@@ -221,48 +210,11 @@ class Derivatives:
 
     def jacobian(self) -> list[Row]:
         """Return the rates of the outputs by column, carried in the direction that takes fewer products."""
-        if self._cost_forward() <= self._cost_backward():
+        given = self.graph, self._active, self.seeds
+        if cost_forward(*given) <= cost_backward(*given, self.outputs):
             return self.forward()
         one = self.graph.const(1.0)
         return [self.backward({place: one}) for place in range(len(self.outputs))]
-
-    def _cost_forward(self) -> int:
-        number: dict[Hashable, int] = {}
-        for row in self.seeds.values():
-            for c in row:
-                number.setdefault(c, len(number))
-        columns, cost = dict[int, int](), 0
-        for i in self._active:
-            node = self.graph.nodes[i]
-            columns[i] = sum(1 << number[c] for c in self.seeds.get(i, ()))
-            for a in () if i in self.seeds else followed(node):
-                columns[i] |= columns.get(a, 0)
-                cost += columns.get(a, 0).bit_count()
-            cost += columns[i].bit_count() * _inside(node)
-        return cost
-
-    def _cost_backward(self) -> int:
-        rows, cost, active = dict[int, int](), 0, set(self._active)
-        for place, i in enumerate(self.outputs):
-            rows[i] = rows.get(i, 0) | 1 << place
-        for i in reversed(self._active):
-            node = self.graph.nodes[i]
-            if node.op == "call" and why_not_reversible(node.payload):
-                return 1 << 62
-            for a in active.intersection(() if i in self.seeds else followed(node)):
-                rows[a] = rows.get(a, 0) | rows.get(i, 0)
-            cost += rows.get(i, 0).bit_count() * (len(self.seeds.get(i, followed(node))) + RUNS * _inside(node))
-        return cost
-
-
-RUNS: Final = 3
-"""How many times more a loop is to go back over than to carry rates through: it is run twice to be recorded."""
-
-
-def _inside(node: Node) -> int:
-    """Return about how many products the derivative of a loop takes along one direction."""
-    loop = node.payload
-    return loop.times * sum(len(program.graph) for program in loop.programs) if isinstance(loop, Repeat) else 0
 
 
 def tangent(program: Program, *, rates: bool = True) -> Program:

@@ -86,17 +86,17 @@ def of_repeat(
         zero = Expr(here, here.const(0.0))
         return [Expr(here, i) for i in recorded(program, here, lambda port, k: zero.node(parts[port][k]))]
 
+    def goes_on(x: list[Expr], count: Expr) -> Expr:
+        [number] = run(loop.condition, captured, x)
+        return choice(count < float(loop.most), number, 0.0)  # type: ignore[no-any-return]
+
     def segment(x: list[Expr], count: Expr | float, room: int) -> list[Expr]:
         """Return the state after a segment, those before it, the last one first, as far as there is room, the count."""
-
-        def goes_on(s: list[Expr]) -> Expr:
-            [number] = run(loop.condition, captured, s[:n])
-            return choice(s[-1] < float(loop.most), number, 0.0)  # type: ignore[no-any-return]
 
         def step(s: list[Expr]) -> list[Expr]:
             return [*run(loop.body, captured, s[:n]), *s[: n + room][:room], s[-1] + 1.0]
 
-        return repeat_while_positive(like, step, [*x, *[0.0] * room, count], goes_on, spacing)
+        return repeat_while_positive(like, step, [*x, *[0.0] * room, count], lambda s: goes_on(s[:n], s[-1]), spacing)
 
     def checkpoint(s: list[Expr]) -> list[Expr]:
         end = segment(s[:n], s[-2], 0)
@@ -123,11 +123,7 @@ def of_repeat(
     else:
         states: list[Any] = [*first, *[0.0] * stack, 0.0, 0.0]
 
-        def goes_on(s: list[Expr]) -> Expr:
-            [number] = run(loop.condition, captured, s[:n])
-            return choice(s[-2] < float(loop.most), number, 0.0)  # type: ignore[no-any-return]
-
-        states = repeat_while_positive(like, checkpoint, states, goes_on, segments)
+        states = repeat_while_positive(like, checkpoint, states, lambda s: goes_on(s[:n], s[-2]), segments)
         found = repeat_while_positive(like, backward, [*states[n:-2], states[-1], *bars], lambda s: s[stack], segments)
     zero = graph.const(0.0)
     sums = dict(zip(used, found[stack + 1 + n :], strict=True))
