@@ -14,11 +14,9 @@ import numpy as np
 import pytest
 
 import kinetree as kt
+from helpers.programs import code_size
 from helpers.trees import chain, random_inertia, random_placement
 from kinetree.functions.of_robot import robot_function
-from kinetree.graph import Program
-from kinetree.graph.array_operations import ArrayOperation
-from kinetree.graph.graph import digest
 from kinetree.joints import Revolute
 from kinetree.model import Model
 
@@ -105,22 +103,12 @@ def test_the_cost_of_a_chain_is_linear() -> None:
         assert forty - twenty == pytest.approx(2 * (twenty - ten), rel=0.02)
 
 
-def operations(program: Program) -> dict[str, int]:
-    """Return the operations of a program and of all the programs in it, by what they are: equal ones count once."""
-    found = {digest(program): sum(program.op_count().values())}
-    for i in program.schedule():
-        if isinstance(program.graph[i].payload, ArrayOperation):
-            for part in program.graph[i].payload.programs:
-                found |= operations(part)
-    return found
-
-
 @pytest.mark.parametrize(("integrator", "most"), [("rk4", 1.1), ("tsitouras", 1.35), ("variational", 1.2)])
 def test_a_step_has_one_forward_dynamics(integrator: str, most: float) -> None:
     """Four or seven stages, or the two solutions with M of the variational rule, are compiled once."""
 
     def size(name: str) -> int:
         step = kt.Robot(MODELS["any chain"]).step.bind(integrator=name)
-        return sum(operations(step._kernels.program(step._default)).values())
+        return code_size(step)
 
     assert size(integrator) < most * size("semi_implicit_euler")

@@ -5,6 +5,7 @@ import random
 import numpy as np
 
 from kinetree.graph import Graph, Port, Program
+from kinetree.graph.array_operations import ArrayOperation
 from kinetree.graph.graph import digest
 from kinetree.graph.ops import OPS
 from kinetree.runtime import Function, FunctionSpec
@@ -76,3 +77,18 @@ def compiled(function, *shapes, lanes=None):
     p = of_arrays(function, *shapes)
     spec = FunctionSpec("f", "", p.inputs, p.outputs, lambda given, options: (), lambda: digest(p), program=p)
     return Function(spec, lanes)
+
+
+def operations(program):
+    """Return the operations of a program and of all the programs in it, by what they are: equal ones count once."""
+    found = {digest(program): sum(program.op_count().values())}
+    for i in program.schedule():
+        if isinstance(program.graph[i].payload, ArrayOperation):
+            for part in program.graph[i].payload.programs:
+                found |= operations(part)
+    return found
+
+
+def code_size(function):
+    """Return how many operations the code of a function has, a loop's once."""
+    return sum(operations(function._kernels.program(function._default)).values())

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from kinetree.spatial import Force, Inertia, Mat3, Motion, Scalar, Sym3, Transform, Vec3
+from kinetree.scalars.functions import is_zero
+from kinetree.spatial import Force, Inertia, Mat3, Motion, Scalar, Sym3, Vec3
 from kinetree.spatial.rotation import AxisRotation, GeneralRotation
 
 
@@ -24,14 +25,19 @@ class Change(NamedTuple):
 
 
 class Covector(NamedTuple):
-    """A linear function of changes, ``b · δω + F · (δω̇, δacc)``."""
+    """A linear function of changes, ``b · δω + F · ((δω̇, δacc) − V × δω)``, with a motion V of the body's choice.
+
+    Of a joint that is carried it is (ω, 0): the velocity of a revolute joint then leaves b alone. Of a joint of several
+    freedoms on the ground it is (0, v), and the angular velocity of a floating base leaves b alone.
+    """
 
     b: Vec3
     F: Force
 
-    def of(self, change: Change) -> Scalar:
+    def of(self, change: Change, V: Motion) -> Scalar:
         """Return its value."""
-        return self.b.dot(change.w) + change.a.dot(self.F)
+        w, (ang, lin) = change.w, (change.a.ang, change.a.lin)
+        return self.b.dot(w) + Motion(ang - V.ang.cross(w), lin + V.lin.cross(w)).dot(self.F)
 
 
 class Cloud(NamedTuple):
@@ -73,7 +79,7 @@ class Cloud(NamedTuple):
         )
         return Force(turned, d.cross(self.h2)) + self.wrench(Motion(change.a.ang + w.cross(d), change.a.lin))
 
-    def row(self, w: Vec3, S: Motion) -> Covector:
+    def row(self, w: Vec3, V: Motion, S: Motion) -> Covector:
         """Return ``Rᵀ S``: the change of the joint force of a motion S with a change of the motion of the body."""
         (a, b, c), s, F = self.N.rows, S.ang, self.wrench(S)
         turned = Vec3(
@@ -81,7 +87,7 @@ class Cloud(NamedTuple):
             (a.x + c.z) * s.y - b.x * s.x - b.z * s.z,
             (a.x + b.y) * s.z - c.x * s.x - c.y * s.y,
         )
-        return Covector(turned + self.h2.cross(S.lin) + F.ang.cross(w), F)
+        return Covector(turned + self.h2.cross(S.lin) + F.ang.cross(w + V.ang) + V.lin.cross(F.lin), F)
 
     def back(self, E: GeneralRotation | AxisRotation) -> Cloud:
         """Return it in the axes from which E leads to the present ones."""
@@ -106,16 +112,18 @@ class Cloud(NamedTuple):
         return Cloud(self.m, h, P, self.h2 + u2 * self.m, N, f)
 
 
-def centripetal_slope(X: Transform, w: Vec3) -> Mat3:
-    """Return the transpose of ``∂(ω × (ω × r))/∂ω``, for the covectors that climb over a placement."""
-    r, w3 = tuple(X.r), tuple(w)
-    rw = [[a * b for b in w3] for a in r]
-    return Mat3(
-        Vec3(
-            *(
-                sum((rw[d][d] for d in range(3) if d != a), 0.0) if a == c else rw[a][c] - w3[a] * (2.0 * r[c])
-                for c in range(3)
-            )
-        )
-        for a in range(3)
-    )
+def centripetal_slope(r: Vec3, w: Vec3, V: Motion) -> Mat3:
+    """Return what the f of a covector adds to b where it climbs from r: ``∂(ω × (ω × r))/∂ω``, transposed.
+
+    To this comes what V adds there (`Covector`), ``(r × f) × ρ + v × f``; ρ is ω or zero.
+    """
+    turning = not all(map(is_zero, V.ang))
+    rw, (x, y, z) = [[a * b for b in w] for a in r], V.lin
+    across = [[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]]
+
+    def entry(a: int, c: int) -> Scalar:
+        if a == c:
+            return sum((rw[d][d] for d in range(3) if d != a), 0.0) * (1.0 + turning)
+        return (0.0 if turning else rw[a][c]) - rw[c][a] * 2.0 + across[a][c]
+
+    return Mat3(Vec3(*(entry(a, c) for c in range(3))) for a in range(3))

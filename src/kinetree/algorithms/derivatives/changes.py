@@ -1,0 +1,144 @@
+"""How the motion of every body changes with the coordinates and velocities of its own joint.
+
+A change by a joint's q is that along a velocity of it, with the motion of the body's parent as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from kinetree.algorithms.derivatives.cloud import Change
+from kinetree.algorithms.registry import Vector
+from kinetree.model import WORLD, Model
+from kinetree.model.model import BodyState
+from kinetree.scalars.dual import Dual, rate_of
+from kinetree.scalars.functions import is_zero
+from kinetree.spatial import Motion, Scalar, at_rest
+from kinetree.spatial.vector import ZERO
+
+
+class BodyMotion(NamedTuple):
+    """The motion of a body's origin: of the parent's point there, and its own; and as seen where it is at rest.
+
+    V is that of covectors on it (`Covector`).
+    """
+
+    carried: tuple[Motion, Motion]
+    own: tuple[Motion, Motion]
+    seen: tuple[Motion, Motion]
+    V: Motion
+
+
+class Freedom(NamedTuple):
+    """A degree of freedom: its velocity index, S, the changes by its q and v, and of each S_l of its joint by its q."""
+
+    k: int
+    S: Motion
+    by_q: Change
+    by_v: Change
+    dS: Sequence[Motion]
+
+
+class Changes(NamedTuple):
+    """The states and motions of all bodies, and what each freedom of their joints does to them."""
+
+    states: Sequence[BodyState]
+    motions: Sequence[BodyMotion]
+    freedoms: Sequence[Sequence[Freedom]]
+
+    @classmethod
+    def of(cls, model: Model, given: Mapping[str, Any], *, apart: bool = False) -> Changes:
+        """Return those at this q, v and a.
+
+        Where the accelerations are `apart`, those without the joints' own and the rest are summed, as forward dynamics
+        has them: these operations are then done once.
+        """
+        q, v, a = given["q"], given["v"], given["a"]
+        states = [model.jcalc(i, q, v) for i in range(model.nb)]
+        motions = _motions(model, states, a, apart)
+        freedoms = [_freedoms(model, i, q, v, a, *pair) for i, pair in enumerate(zip(states, motions, strict=True))]
+        return cls(states, motions, freedoms)
+
+    def as_accelerations(self, model: Model, name: str) -> dict[int, dict[int, Scalar]]:
+        """Return the velocities whose q or v does what accelerations of the same joint would do, and these by index.
+
+        They are those of a floating base's position, rotation, which turns gravity, and linear velocity. The q of a
+        joint that is carried also turns the forces against the parent.
+        """
+        found = {}
+        for body, freedoms in zip(model.bodies, self.freedoms, strict=True):
+            along = {n: f.k for f in freedoms for n in range(6) if _is_unit(f.S, n)}
+            for f in freedoms:
+                w, a = f.by_q if name == "q" else f.by_v
+                needed = {n: x for n, x in enumerate(a) if not is_zero(x)}
+                fixed = name == "v" or (body.parent == WORLD and all(is_zero(x) for S in f.dS for x in S))
+                if fixed and all(map(is_zero, w)) and needed.keys() <= along.keys():
+                    found[f.k] = {along[n]: x for n, x in needed.items()}
+        return found
+
+
+def _is_unit(S: Motion, n: int) -> bool:
+    return all(isinstance(x, float) and x == float(k == n) for k, x in enumerate(S))
+
+
+def _motions(model: Model, states: Sequence[BodyState], a: Vector, apart: bool) -> list[BodyMotion]:
+    """Return the motions of the bodies, as `body_motions`, with the parts that the joints' changes need."""
+    found: list[BodyMotion] = []
+    seen: list[tuple[Motion, Motion]] = []  # without the joints' own accelerations, where these are apart,
+    added: list[Motion] = []  # and what they add
+    base = Motion.zero(), Motion(ZERO, -model.gravity)
+    for body, (Xup, X_J, S, vJ, cJ) in zip(model.bodies, states, strict=True):
+        v_joint, a_joint = body.X_T.carry(*(base if body.parent == WORLD else seen[body.parent]))
+        v_carried, a_carried = X_J @ v_joint, X_J @ a_joint
+        v_i = v_carried + vJ
+        a_i = a_carried + cJ + v_i.cross(vJ)
+        if apart:
+            seen.append(at_rest(v_i, a_i))
+            more = Motion.zero() if body.parent == WORLD else Xup @ added[body.parent]
+            added.append(sum((S_k * a[k] for k, S_k in zip(body.v_index, S, strict=True)), more))
+            a_carried, a_i = a_carried + more, a_i + added[-1]
+        else:
+            for k, S_k in zip(body.v_index, S, strict=True):
+                a_i = a_i + S_k * a[k]
+            seen.append(at_rest(v_i, a_i))
+        V = Motion(ZERO, v_i.lin) if body.parent == WORLD and len(S) > 1 else Motion(v_i.ang, ZERO)
+        found.append(BodyMotion((v_carried, a_carried), (v_i, a_i), at_rest(v_i, a_i), V))
+    return found
+
+
+def _freedoms(
+    model: Model, i: int, q: Vector, v: Vector, a: Vector, state: BodyState, motion: BodyMotion
+) -> list[Freedom]:
+    """Return what each degree of freedom of a joint does to the motion of its body."""
+    body, joint = model.bodies[i], model.bodies[i].joint
+    own_q, own_v = [q[k] for k in body.q_index], [v[k] for k in body.v_index]
+    (v_carried, a_carried), (v_i, a_i), *_ = motion
+
+    def seen(dv: Motion, da: Motion) -> Change:
+        return Change(dv.ang, Motion(da.ang, da.lin + dv.ang.cross(v_i.lin) + v_i.ang.cross(dv.lin)))
+
+    S_of_q = joint.jcalc([Dual(x, 0.0) for x in own_q], [0.0] * joint.nv).S
+    S_moves = any(isinstance(x, Dual) for S_k in S_of_q for x in S_k)
+    found = []
+    for n, (k, S_k) in enumerate(zip(body.v_index, state.S, strict=True)):
+        unit = [float(m == n) for m in range(len(own_v))]
+        dS, dvJ, dcJ, dcJ_dv = [Motion.zero()] * len(own_v), Motion.zero(), Motion.zero(), Motion.zero()
+        if S_moves:
+            along = joint.jcalc(joint.integrate([Dual(x, 0.0) for x in own_q], [Dual(0.0, x) for x in unit]), own_v)
+            dS, dvJ, dcJ = [_rates(column) for column in along.S], _rates(along.vJ), _rates(along.cJ)
+            dcJ_dv = _rates(joint.jcalc(own_q, [Dual(x, rate) for x, rate in zip(own_v, unit, strict=True)]).cJ)
+        if len(own_v) == 1 and not S_moves:
+            by_q = seen(v_i.cross(S_k), a_i.cross(S_k))
+        else:
+            dv = v_carried.cross(S_k) + dvJ
+            da = a_carried.cross(S_k) + dcJ + dv.cross(state.vJ) + v_i.cross(dvJ)
+            for m, column in zip(body.v_index, dS, strict=True):
+                da = da + column * a[m]
+            by_q = seen(dv, da)
+        found.append(Freedom(k, S_k, by_q, seen(S_k, dcJ_dv + S_k.cross(state.vJ) + v_i.cross(S_k)), dS))
+    return found
+
+
+def _rates(m: Motion) -> Motion:
+    return Motion.of(map(rate_of, m))
