@@ -77,6 +77,7 @@ def _solved(
     """Return ``−M⁻¹ B`` of each block B, of which some columns are known: M times these numbers."""
     n = len(W)
     solved: list[Matrix] = [[[0.0] * n for _ in range(n)] for _ in blocks]
+    captured: dict[int, int] = {}
     patterns: dict[tuple[int, ...], list[tuple[int, int]]] = {}
     for j in range(n):
         rows = tuple(k for k in range(n) if any(not is_zero(B[k][j]) for B, _ in blocks))
@@ -95,8 +96,9 @@ def _solved(
             y = {i: -(x * D_inverse[i]) for i, x in y.items()}
             return [_times(W[k], y) for k in range(n)]
 
+        places.sort()  # neighbours in the results are neighbouring columns
         entries = [[blocks[b][0][k][j] for k in rows] for b, j in places]
-        for (b, j), column in zip(places, map_columns(solution, entries, like), strict=True):
+        for (b, j), column in zip(places, map_columns(solution, entries, like, captured), strict=True):
             for k, x in enumerate(column):
                 solved[b][k][j] = x
     return solved
