@@ -11,7 +11,8 @@ from kinetree.runtime.options import Value
 from kinetree.runtime.spec import Arguments, FunctionSpec, Page, Variant
 
 if TYPE_CHECKING:
-    from kinetree.passes.adjoints import Derivatives, Row
+    from kinetree.passes.adjoints import Derivatives
+    from kinetree.passes.direction import Row
 
 Options = tuple[tuple[str, Value], ...]
 
