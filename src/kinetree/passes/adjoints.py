@@ -283,7 +283,7 @@ def _inputs(*sizes: int) -> tuple[Graph, list[list[int]], tuple[Port, ...]]:
     return graph, nodes, tuple(Port(f"x{port}", (size,)) for port, size in enumerate(sizes))
 
 
-@functools.cache
+@functools.lru_cache(maxsize=256)
 def _rule(declared: Declared, kind: str) -> Program:
     """Return how rates ("jvp") or adjoints ("vjp") follow, from the arguments with them; see `Declared`."""
     assert declared.rule is not None
