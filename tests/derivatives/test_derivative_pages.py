@@ -44,7 +44,7 @@ def slopes(model: Model, name: str, given: dict[str, Any], wrt: str, **options: 
     _, page = JACOBIANS[name]
     lists = {key: np.asarray(x).tolist() for key, x in given.items()}
     found = page(model, lists, {**DEFAULTS.get(name, {}), **options}, wrt.split())
-    return {key: np.array(block, dtype=float) for key, block in found.items()}
+    return {key: np.array(block, dtype=float) for (_, key), block in found.items()}
 
 
 DEFAULTS = {name: {"f_ext_frame": "body"} for name in ("inverse_dynamics", "forward_dynamics")}

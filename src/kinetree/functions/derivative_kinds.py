@@ -89,8 +89,9 @@ class OpenProgram(NamedTuple):
             port.name: nested(self.scalars(self.entries(port.name)), port.shape)
             for port in self.spec.ports(self.variant.optional)
         }
-        found, (result,) = page(given, dict(self.variant.options), self.wrt), self.spec.outputs
-        return {(result.name, name): tuple(self.node(x) for x in flatten(found[name])) for name in self.wrt}
+        found = page(given, dict(self.variant.options), self.wrt)
+        blocks = {(port.name, name): found[port.name, name] for port in self.spec.outputs for name in self.wrt}
+        return {key: tuple(self.node(x) for x in flatten(block)) for key, block in blocks.items()}
 
     def scalars(self, nodes: Iterable[int]) -> list[Any]:
         """Return nodes as scalars that record."""

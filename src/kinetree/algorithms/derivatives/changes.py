@@ -5,7 +5,7 @@ A change by a joint's q is that along a velocity of it, with the motion of the b
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from kinetree.algorithms.derivatives.cloud import Change
@@ -48,11 +48,11 @@ class Changes(NamedTuple):
     freedoms: Sequence[Sequence[Freedom]]
 
     @classmethod
-    def of(cls, model: Model, given: Mapping[str, Any], *, apart: bool = False) -> Changes:
+    def of(cls, model: Model, given: Mapping[str, Any], apart: Collection[int] = ()) -> Changes:
         """Return those at this q, v and a.
 
-        Where the accelerations are `apart`, those without the joints' own and the rest are summed, as forward dynamics
-        has them: these operations are then done once.
+        What the accelerations of some velocities add to the bodies' is summed apart, as forward dynamics does it: these
+        operations are then done once.
         """
         q, v, a = given["q"], given["v"], given["a"]
         states = [model.jcalc(i, q, v) for i in range(model.nb)]
@@ -82,10 +82,10 @@ def _is_unit(S: Motion, n: int) -> bool:
     return all(isinstance(x, float) and x == float(k == n) for k, x in enumerate(S))
 
 
-def _motions(model: Model, states: Sequence[BodyState], a: Vector, apart: bool) -> list[BodyMotion]:
+def _motions(model: Model, states: Sequence[BodyState], a: Vector, apart: Collection[int]) -> list[BodyMotion]:
     """Return the motions of the bodies, as `body_motions`, with the parts that the joints' changes need."""
     found: list[BodyMotion] = []
-    seen: list[tuple[Motion, Motion]] = []  # without the joints' own accelerations, where these are apart,
+    seen: list[tuple[Motion, Motion]] = []  # without the accelerations that are apart,
     added: list[Motion] = []  # and what they add
     base = Motion.zero(), Motion(ZERO, -model.gravity)
     for body, (Xup, X_J, S, vJ, cJ) in zip(model.bodies, states, strict=True):
@@ -93,15 +93,13 @@ def _motions(model: Model, states: Sequence[BodyState], a: Vector, apart: bool) 
         v_carried, a_carried = X_J @ v_joint, X_J @ a_joint
         v_i = v_carried + vJ
         a_i = a_carried + cJ + v_i.cross(vJ)
+        own = {k: S_k * a[k] for k, S_k in zip(body.v_index, S, strict=True)}
+        a_i = sum((a_k for k, a_k in own.items() if k not in apart), a_i)
+        seen.append(at_rest(v_i, a_i))
+        more = Xup @ added[body.parent] if apart and body.parent != WORLD else Motion.zero()
+        added.append(sum((a_k for k, a_k in own.items() if k in apart), more))
         if apart:
-            seen.append(at_rest(v_i, a_i))
-            more = Motion.zero() if body.parent == WORLD else Xup @ added[body.parent]
-            added.append(sum((S_k * a[k] for k, S_k in zip(body.v_index, S, strict=True)), more))
             a_carried, a_i = a_carried + more, a_i + added[-1]
-        else:
-            for k, S_k in zip(body.v_index, S, strict=True):
-                a_i = a_i + S_k * a[k]
-            seen.append(at_rest(v_i, a_i))
         V = Motion(ZERO, v_i.lin) if body.parent == WORLD and len(S) > 1 else Motion(v_i.ang, ZERO)
         found.append(BodyMotion((v_carried, a_carried), (v_i, a_i), at_rest(v_i, a_i), V))
     return found

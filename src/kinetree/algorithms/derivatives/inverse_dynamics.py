@@ -22,29 +22,29 @@ from kinetree.scalars.functions import is_zero
 from kinetree.spatial import Force, Mat3, Scalar
 from kinetree.spatial.vector import ZERO
 
+Blocks = dict[tuple[str, str], Matrix]
+"""Derivatives of a result by an input, by their names."""
+
 
 def inverse_dynamics(
     model: Model, given: Mapping[str, Any], options: Mapping[str, Any], wrt: Collection[str]
-) -> dict[str, Matrix]:
+) -> Blocks:
     """Return the derivatives of the joint forces; wrenches in the world's axes are turned by the bodies' own motion."""
-    return joint_force_slopes(model, Changes.of(model, given), given, options)
+    found = joint_force_slopes(model, Changes.of(model, given), given, options)
+    return {("tau", name): found[name] for name in wrt}
 
 
-def bias_forces(
-    model: Model, given: Mapping[str, Any], _: Mapping[str, Any], wrt: Collection[str]
-) -> dict[str, Matrix]:
+def bias_forces(model: Model, given: Mapping[str, Any], _: Mapping[str, Any], wrt: Collection[str]) -> Blocks:
     """Return the derivatives of inverse dynamics without accelerations."""
-    found = inverse_dynamics(model, {**given, "a": [0.0] * model.nv}, {"f_ext_frame": "body"}, wrt)
-    return {name: found[name] for name in wrt}
+    state = {**given, "a": [0.0] * model.nv}
+    found = joint_force_slopes(model, Changes.of(model, state), state, {})
+    return {("h", name): found[name] for name in wrt}
 
 
-def gravity_forces(
-    model: Model, given: Mapping[str, Any], _: Mapping[str, Any], wrt: Collection[str]
-) -> dict[str, Matrix]:
+def gravity_forces(model: Model, given: Mapping[str, Any], _: Mapping[str, Any], wrt: Collection[str]) -> Blocks:
     """Return the derivatives of inverse dynamics at rest, without springs."""
-    zero = [0.0] * model.nv
-    found = inverse_dynamics(without_springs(model), {**given, "v": zero, "a": zero}, {"f_ext_frame": "body"}, wrt)
-    return {"q": found["q"]}
+    state = {**given, "v": [0.0] * model.nv, "a": [0.0] * model.nv}
+    return {("g", "q"): joint_force_slopes(without_springs(model), Changes.of(model, state), state, {})["q"]}
 
 
 def joint_force_slopes(
@@ -52,7 +52,7 @@ def joint_force_slopes(
 ) -> dict[str, Matrix]:
     """Return ``∂τ/∂q`` along the velocities of the joints, ``∂τ/∂v`` and ``∂τ/∂a``, by the input's name."""
     states, motions, freedoms = changes
-    wrenches = body_wrenches(states, model, given.get("f_ext"), options["f_ext_frame"])
+    wrenches = body_wrenches(states, model, given.get("f_ext"), options.get("f_ext_frame", "body"))
     turning = are_turning(given, options)
     held = list(wrenches) if turning else [Force.zero()] * model.nb  # of the subtrees, fixed in the world
     clouds, slopes = [], []
