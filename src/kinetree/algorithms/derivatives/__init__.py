@@ -24,6 +24,8 @@ JACOBIANS: dict[str, tuple[frozenset[str], Page]] = {
         ("forward_dynamics", "forward_dynamics", "q v tau"),
         ("hybrid_dynamics", "forward_dynamics", "q v a tau"),
         ("solve_mass_matrix", "forward_dynamics", "q b"),
+        ("centroidal_momentum", "momentum", "q v"),
+        ("centroidal_momentum_rate", "momentum", "q v a"),
     )
 }
 """The inputs that a page knows, and the page, by the name of the algorithm."""

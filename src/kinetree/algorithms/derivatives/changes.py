@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from kinetree.algorithms.derivatives.cloud import Change
+from kinetree.algorithms.derivatives.cloud import Change, Cloud
 from kinetree.algorithms.registry import Vector
 from kinetree.model import WORLD, Model
 from kinetree.model.model import BodyState
 from kinetree.scalars.dual import Dual, rate_of
 from kinetree.scalars.functions import is_zero
-from kinetree.spatial import Motion, Scalar, at_rest
+from kinetree.spatial import Force, Motion, Scalar, at_rest
 from kinetree.spatial.vector import ZERO
 
 
@@ -31,10 +31,14 @@ class BodyMotion(NamedTuple):
 
 
 class Freedom(NamedTuple):
-    """A degree of freedom: its velocity index, S, the changes by its q and v, and of each S_l of its joint by its q."""
+    """A degree of freedom: its velocity index, S, the changes by its q and v, and of each S_l of its joint by its q.
+
+    `dv` is the change of the velocity by its q, with the parent's point at rest.
+    """
 
     k: int
     S: Motion
+    dv: Motion
     by_q: Change
     by_v: Change
     dS: Sequence[Motion]
@@ -59,6 +63,21 @@ class Changes(NamedTuple):
         motions = _motions(model, states, a, apart)
         freedoms = [_freedoms(model, i, q, v, a, *pair) for i, pair in enumerate(zip(states, motions, strict=True))]
         return cls(states, motions, freedoms)
+
+    def clouds(self, model: Model, wrenches: Sequence[Force]) -> list[Cloud]:
+        """Return the clouds of all subtrees, on whose bodies these external forces act."""
+        found = [
+            Cloud.of(body.inertia, motion.seen[0].ang, body.inertia.wrench(*motion.seen) - wrench)
+            for body, motion, wrench in zip(model.bodies, self.motions, wrenches, strict=True)
+        ]
+        for i, body in reversed(list(enumerate(model.bodies))):
+            if body.parent != WORLD:
+                X_J, X_T = self.states[i].X_J, body.X_T
+                slid = X_J.E.to_a(self.motions[i].own[0].lin)  # the child's origin, in the joint's frame
+                cloud = found[i].back(X_J.E).shifted(X_J.r, slid * 2.0).back(X_T.E)
+                moved = cloud.shifted(X_T.r, self.motions[body.parent].seen[0].ang.cross(X_T.r * 2.0))
+                found[body.parent] = found[body.parent].with_other(moved)
+        return found
 
     def as_accelerations(self, model: Model, name: str) -> dict[int, dict[int, Scalar]]:
         """Return the velocities whose q or v does what accelerations of the same joint would do, and these by index.
@@ -127,14 +146,13 @@ def _freedoms(
             dS, dvJ, dcJ = [_rates(column) for column in along.S], _rates(along.vJ), _rates(along.cJ)
             dcJ_dv = _rates(joint.jcalc(own_q, [Dual(x, rate) for x, rate in zip(own_v, unit, strict=True)]).cJ)
         if len(own_v) == 1 and not S_moves:
-            by_q = seen(v_i.cross(S_k), a_i.cross(S_k))
+            dv, da = v_i.cross(S_k), a_i.cross(S_k)
         else:
             dv = v_carried.cross(S_k) + dvJ
             da = a_carried.cross(S_k) + dcJ + dv.cross(state.vJ) + v_i.cross(dvJ)
             for m, column in zip(body.v_index, dS, strict=True):
                 da = da + column * a[m]
-            by_q = seen(dv, da)
-        found.append(Freedom(k, S_k, by_q, seen(S_k, dcJ_dv + S_k.cross(state.vJ) + v_i.cross(S_k)), dS))
+        found.append(Freedom(k, S_k, dv, seen(dv, da), seen(S_k, dcJ_dv + S_k.cross(state.vJ) + v_i.cross(S_k)), dS))
     return found
 
 
