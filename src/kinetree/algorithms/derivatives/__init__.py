@@ -24,6 +24,9 @@ JACOBIANS: dict[str, tuple[frozenset[str], Page]] = {
         ("forward_dynamics", "forward_dynamics", "q v tau"),
         ("hybrid_dynamics", "forward_dynamics", "q v a tau"),
         ("solve_mass_matrix", "forward_dynamics", "q b"),
+        ("frame_velocity", "frames", "q v"),
+        ("frame_acceleration", "frames", "q v a"),
+        ("jacobian_bias", "frames", "q v"),
         ("centroidal_momentum", "momentum", "q v"),
         ("centroidal_momentum_rate", "momentum", "q v a"),
     )

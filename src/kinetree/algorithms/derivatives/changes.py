@@ -31,17 +31,14 @@ class BodyMotion(NamedTuple):
 
 
 class Freedom(NamedTuple):
-    """A degree of freedom: its velocity index, S, the changes by its q and v, and of each S_l of its joint by its q.
-
-    `dv` is the change of the velocity by its q, with the parent's point at rest.
-    """
+    """A degree of freedom: its velocity index, S, the changes by its q and v, and of S and vJ of its joint by its q."""
 
     k: int
     S: Motion
-    dv: Motion
     by_q: Change
     by_v: Change
     dS: Sequence[Motion]
+    dvJ: Motion
 
 
 class Changes(NamedTuple):
@@ -128,31 +125,46 @@ def _freedoms(
     model: Model, i: int, q: Vector, v: Vector, a: Vector, state: BodyState, motion: BodyMotion
 ) -> list[Freedom]:
     """Return what each degree of freedom of a joint does to the motion of its body."""
-    body, joint = model.bodies[i], model.bodies[i].joint
-    own_q, own_v = [q[k] for k in body.q_index], [v[k] for k in body.v_index]
-    (v_carried, a_carried), (v_i, a_i), *_ = motion
+    v_index, (v_carried, a_carried), (v_i, a_i) = model.bodies[i].v_index, motion.carried, motion.own
 
     def seen(dv: Motion, da: Motion) -> Change:
         return Change(dv.ang, Motion(da.ang, da.lin + dv.ang.cross(v_i.lin) + v_i.ang.cross(dv.lin)))
 
-    S_of_q = joint.jcalc([Dual(x, 0.0) for x in own_q], [0.0] * joint.nv).S
-    S_moves = any(isinstance(x, Dual) for S_k in S_of_q for x in S_k)
     found = []
-    for n, (k, S_k) in enumerate(zip(body.v_index, state.S, strict=True)):
-        unit = [float(m == n) for m in range(len(own_v))]
-        dS, dvJ, dcJ, dcJ_dv = [Motion.zero()] * len(own_v), Motion.zero(), Motion.zero(), Motion.zero()
-        if S_moves:
-            along = joint.jcalc(joint.integrate([Dual(x, 0.0) for x in own_q], [Dual(0.0, x) for x in unit]), own_v)
-            dS, dvJ, dcJ = [_rates(column) for column in along.S], _rates(along.vJ), _rates(along.cJ)
-            dcJ_dv = _rates(joint.jcalc(own_q, [Dual(x, rate) for x, rate in zip(own_v, unit, strict=True)]).cJ)
-        if len(own_v) == 1 and not S_moves:
-            dv, da = v_i.cross(S_k), a_i.cross(S_k)
+    for k, S_k, (dS, dvJ, dcJ, dcJ_dv) in zip(v_index, state.S, joint_slopes(model, i, q, v), strict=True):
+        if len(v_index) == 1 and all(is_zero(x) for dS_k in dS for x in dS_k):
+            by_q = seen(v_i.cross(S_k), a_i.cross(S_k))
         else:
             dv = v_carried.cross(S_k) + dvJ
             da = a_carried.cross(S_k) + dcJ + dv.cross(state.vJ) + v_i.cross(dvJ)
-            for m, column in zip(body.v_index, dS, strict=True):
-                da = da + column * a[m]
-        found.append(Freedom(k, S_k, dv, seen(dv, da), seen(S_k, dcJ_dv + S_k.cross(state.vJ) + v_i.cross(S_k)), dS))
+            by_q = seen(dv, sum((column * a[m] for m, column in zip(v_index, dS, strict=True)), da))
+        by_v = seen(S_k, dcJ_dv + S_k.cross(state.vJ) + v_i.cross(S_k))
+        found.append(Freedom(k, S_k, by_q, by_v, dS, dvJ))
+    return found
+
+
+class JointSlope(NamedTuple):
+    """How the columns of S, vJ and cJ of a joint change with a q of its own, and cJ with the v; by the child's axes."""
+
+    dS: tuple[Motion, ...]
+    dvJ: Motion
+    dcJ: Motion
+    dcJ_dv: Motion
+
+
+def joint_slopes(model: Model, i: int, q: Vector, v: Vector) -> list[JointSlope]:
+    """Return the slopes of body i's joint along its velocities; by dual numbers, where S depends on q."""
+    body, joint = model.bodies[i], model.bodies[i].joint
+    own_q, own_v, zero = [q[k] for k in body.q_index], [v[k] for k in body.v_index], Motion.zero()
+    S_of_q = joint.jcalc([Dual(x, 0.0) for x in own_q], [0.0] * joint.nv).S
+    if not any(isinstance(x, Dual) for S_k in S_of_q for x in S_k):
+        return [JointSlope((zero,) * joint.nv, zero, zero, zero)] * joint.nv
+    found = []
+    for n in range(joint.nv):
+        unit = [float(m == n) for m in range(joint.nv)]
+        along = joint.jcalc(joint.integrate([Dual(x, 0.0) for x in own_q], [Dual(0.0, x) for x in unit]), own_v)
+        faster = joint.jcalc(own_q, [Dual(x, rate) for x, rate in zip(own_v, unit, strict=True)])
+        found.append(JointSlope(tuple(map(_rates, along.S)), _rates(along.vJ), _rates(along.cJ), _rates(faster.cJ)))
     return found
 
 

@@ -16,7 +16,7 @@ from kinetree.algorithms.recursions.tree import body_velocities, composite_inert
 from kinetree.algorithms.registry import Matrix
 from kinetree.model import WORLD, Model
 from kinetree.scalars.linalg import transposed
-from kinetree.spatial import Force, Motion
+from kinetree.spatial import Force
 from kinetree.spatial.vector import ZERO
 
 Column = tuple[int, Sequence[Force]]
@@ -32,10 +32,9 @@ def centroidal_momentum(model: Model, given: Mapping[str, Any], _: Mapping[str, 
     X = from_first_origin(model, changes.states)
     for i, Ic in composite_inertias(model, changes.states):
         parent, p = model.bodies[i].parent, momenta[i]
-        moving = velocities[i].lin - changes.motions[i].own[0].lin
+        carried = velocities[i] - changes.states[i].vJ
         for own in changes.freedoms[i]:
-            dv = Motion(own.dv.ang, own.dv.lin + moving.cross(own.S.ang))
-            by_v = Ic @ own.S
+            by_v, dv = Ic @ own.S, carried.cross(own.S) + own.dvJ
             columns.append((own.k, [X[i].T @ by_v, X[i].T @ by_v, X[i].T @ (Ic @ dv + own.S.cross_force(p))]))
         if parent == WORLD:
             total = total + X[i].T @ p
