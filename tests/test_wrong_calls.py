@@ -25,7 +25,16 @@ from kinetree.identification import prepare, read_log
 from kinetree.joints import Revolute
 from kinetree.options import options
 
-NOT_CALLED = {"Array", "Constraint", "ContactSolution", "Model", "Number", "SimulationInterrupted", "StopReason"}
+NOT_CALLED = {
+    "Array",
+    "Constraint",
+    "ContactSolution",
+    "Model",
+    "Number",
+    "SimulationInterrupted",
+    "Sparsity",
+    "StopReason",
+}
 """Public classes that users annotate with, derive from or are given, but do not make."""
 
 CLASSES = [

@@ -48,6 +48,10 @@ class LimitWarning(UserWarning):
     """A joint that is put where its limits do not let it be."""
 
 
+class DerivativeWarning(UserWarning):
+    """A derivative by an input that no result depends on."""
+
+
 class SimulationWarning(UserWarning):
     """A simulation that is not what it seems: it diverged, or contacts were not solved."""
 

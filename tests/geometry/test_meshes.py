@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import trimesh
 
-from kinetree.errors import ArgumentError, FormatError, FormatWarning
+from kinetree.errors import ArgumentError, FormatError, FormatWarning, ModelError
 from kinetree.geometry import (
     Box,
     Capsule,
@@ -82,6 +82,66 @@ def test_a_dae_has_its_unit_and_its_colours(tmp_path):
     assert mesh.visual.material.main_color.tolist() == [255, 0, 0, 255]  # the file's own
 
 
+TEXTURED = """<COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema" version="1.4.1"><asset/>
+  <library_images><image id="wood"><init_from>wood.jpg</init_from></image></library_images>
+  <library_effects><effect id="e"><profile_COMMON>
+    <newparam sid="s"><surface type="2D"><init_from>{image}</init_from></surface></newparam>
+    <newparam sid="t"><sampler2D><source>{surface}</source></sampler2D></newparam>
+    <technique><lambert><diffuse><texture texture="{sampler}" texcoord="UV"/></diffuse></lambert></technique>
+  </profile_COMMON></effect></library_effects>
+  <library_materials><material id="m"><instance_effect url="#e"/></material></library_materials>
+  <library_geometries><geometry id="g"><mesh>
+    <source id="p"><float_array id="a" count="9">0 0 0 1 0 0 0 2 0</float_array><technique_common>
+      <accessor source="#a" count="3" stride="3"><param name="X" type="float"/><param name="Y" type="float"/>
+        <param name="Z" type="float"/></accessor></technique_common></source>
+    <vertices id="v"><input semantic="POSITION" source="#p"/></vertices>
+    <triangles count="1" material="m"><input semantic="VERTEX" source="#v" offset="0"/><p>0 1 2</p></triangles>
+  </mesh></geometry></library_geometries>
+  <library_visual_scenes><visual_scene id="w"><node><instance_geometry url="#g"><bind_material><technique_common>
+    <instance_material symbol="m" target="#m"/></technique_common></bind_material></instance_geometry></node>
+  </visual_scene></library_visual_scenes><scene><instance_visual_scene url="#w"/></scene></COLLADA>"""
+REFERENCES = {"image": "wood", "surface": "s", "sampler": "t"}
+
+
+@pytest.mark.parametrize("lost", [{}, {"image": "steel"}, {"surface": "steel"}, {"sampler": "steel"}])
+def test_a_dae_whose_texture_is_missing_has_its_triangles(tmp_path, lost):
+    """The file of the texture, its image, its surface, its sampler."""
+    (tmp_path / "a.dae").write_text(TEXTURED.format(**REFERENCES | lost))
+    (mesh,) = meshes_of(Mesh(str(tmp_path / "a.dae")))
+    np.testing.assert_array_equal(mesh.extents, [1.0, 2.0, 0.0])
+
+
+@pytest.mark.parametrize("suffix", ["obj", "dae"])
+def test_normals_of_a_file_are_kept_where_they_are_smooth(tmp_path, suffix):
+    ball, place = trimesh.creation.icosphere(2), Transform.placed([[0, -1, 0], [1, 0, 0], [0, 0, 1]], [1.0, 2.0, 3.0])
+    faceted = trimesh.Trimesh(ball.triangles.reshape(-1, 3), np.arange(3 * len(ball.faces)).reshape(-1, 3))
+    faceted.unmerge_vertices()
+    for mesh, smooth in ((ball, True), (faceted, False)):
+        assert mesh.vertex_normals is not None  # so that they are written
+        mesh.export(path := tmp_path / f"ball.{suffix}")
+        (found,) = meshes_of(Geometry("hand", Mesh(str(path), (1.0, -1.0, 1.0)), place))
+        assert ("vertex_normals" in found._cache.cache) == smooth  # what viewers are given
+        assert len(found.vertices) == len(ball.vertices)
+        np.testing.assert_allclose(found.vertex_normals, found.vertices - [1.0, 2.0, 3.0], atol=0.02)
+
+
+def test_an_obj_reads_no_other_folder(tmp_path):
+    (tmp_path / "red.mtl").write_text("newmtl red\nKd 1 0 0\nmap_Kd /dev/zero\n")
+    (tmp_path / "in").mkdir()
+    CUBE.export(path := tmp_path / "in" / "cube.obj")
+    for library in ("../red.mtl", str(tmp_path / "red.mtl"), "/dev/zero"):
+        path.write_text(f"mtllib {library}\nusemtl red\n" + path.read_text())
+    (mesh,) = meshes_of(Mesh(str(path)))
+    assert mesh.volume == pytest.approx(6.0)
+    assert not mesh.visual.defined
+
+
+def test_normals_that_are_not_finite_stop_nothing(tmp_path):
+    text = "v 0 0 0\nv 1 0 0\nv 0 1 0\nvn nan 0 0\nf 1//1 2//1 3//1\n"
+    (tmp_path / "a.obj").write_text(text)
+    assert len(meshes_of(Mesh(str(tmp_path / "a.obj")))[0].faces) == 1
+
+
 def test_a_mesh_without_material_gets_the_colour_and_the_place(tmp_path):
     CUBE.export(path := tmp_path / "cube.stl")
     place = Transform.placed([[0, -1, 0], [1, 0, 0], [0, 0, 1]], [1.0, 0.0, 0.0])
@@ -132,8 +192,8 @@ def test_a_missing_file_says_what_to_do():
 
 @pytest.mark.parametrize("scale", [(1, 0, 1), (1, math.nan, 1), (math.inf, 1, 1)])
 def test_a_scale_of_zero_is_refused(scale):
-    with pytest.raises(FormatError, match=r"a\.stl has the scale"):
-        meshes_of(Mesh("a.stl", scale))
+    with pytest.raises(ModelError, match="a path and 3 factors, finite and not 0; "):
+        Mesh("a.stl", scale)
 
 
 def test_a_file_of_too_many_triangles_is_refused_before_it_is_read(tmp_path, monkeypatch):
@@ -154,7 +214,7 @@ def test_a_file_of_too_many_triangles_is_refused_before_it_is_read(tmp_path, mon
 
 def test_millimetres_are_warned_of(tmp_path):
     trimesh.creation.box((500.0, 20.0, 20.0)).export(path := tmp_path / "arm.stl")
-    with pytest.warns(FormatWarning, match=r"link 'arm': .*arm\.stl is 500 m large; if it is in mill"):
+    with pytest.warns(FormatWarning, match=r"link 'arm': .*arm\.stl is 500 m large: if it is in mill"):
         meshes_of(Geometry("arm", Mesh(str(path))))
 
 

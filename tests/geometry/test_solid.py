@@ -108,10 +108,16 @@ def test_scaled_and_mirrored_meshes(tmp_path, scale):
     STAR.export(path)
     S = np.diag(np.array(scale, dtype=float))
     factor = abs(np.linalg.det(S))
-    plain, scaled = (Mesh(str(path), s).moments() for s in ((1.0, 1.0, 1.0), scale))
-    np.testing.assert_allclose(scaled.volume, factor * plain.volume, rtol=1e-12)
-    np.testing.assert_allclose(scaled.first, factor * S @ plain.first, rtol=1e-12)
-    np.testing.assert_allclose(scaled.second, factor * S @ plain.second @ S, rtol=1e-10)
+    plain, scaled = (Mesh(str(path), s).inertia(1.0) for s in ((1.0, 1.0, 1.0), scale))
+    assert scaled.m == pytest.approx(factor * plain.m, rel=1e-12)
+    np.testing.assert_allclose([*scaled.h], factor * S @ [*plain.h], rtol=1e-12)
+    np.testing.assert_allclose(second(scaled), factor * S @ second(plain) @ S, rtol=1e-10)
+
+
+def second(inertia):
+    """Return the integral of x xᵀ over a body."""
+    xx, xy, yy, xz, yz, zz = inertia.I
+    return (xx + yy + zz) / 2 * np.eye(3) - [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]
 
 
 @pytest.mark.parametrize(
@@ -162,7 +168,7 @@ def test_triangles_that_share_no_vertices_are_one_surface():
     a, b = trimesh.creation.box([1, 1, 1]), trimesh.creation.box([1, 1, 1])
     b.apply_translation([1, 1, 0])
     both = trimesh.util.concatenate([a, b])
-    assert Triangles(both.vertices, both.faces).moments().volume == pytest.approx(2.0)
+    assert Triangles(both.vertices, both.faces).inertia(1.0).m == pytest.approx(2.0)
 
 
 URDF = """<robot name="r"><link name="base"><inertial><mass value="2"/>
@@ -264,13 +270,13 @@ def test_numbers_of_any_kind_make_one_shape(given, same):
 
 WRONG = {
     "size of a box takes 3": lambda: Box((1.0, 2.0)),
-    "that are not negative": lambda: Sphere(-1.0),
-    "radius of a cylinder takes 1 number": lambda: Cylinder("1", 2.0),
+    "finite number.s., not negative": lambda: Sphere(-1.0),
+    "radius of a cylinder takes 1 finite": lambda: Cylinder("1", 2.0),
     "a mesh takes a path": lambda: Mesh(None),
     "path and 3 factors": lambda: Mesh("a.stl", (1.0,)),
     "no such vertex": lambda: Triangles(STAR.vertices, STAR.faces + 1000),
     "two rows or more": lambda: HeightField((1.0, 1.0), (1.0, 2.0)),
-    "size of a sphere|radius of a sphere is infinite": lambda: Sphere(np.inf),
+    "radius of a sphere takes 1 finite": lambda: Sphere(np.inf),
     "takes the name of a link": lambda: Geometry("a", "box"),
     "color of a geometry": lambda: Geometry("a", Box((1, 1, 1)), color=(1.0,)),
     "friction of a geometry": lambda: Geometry("a", Box((1, 1, 1)), friction=0.5),

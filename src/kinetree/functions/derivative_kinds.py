@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kinetree.graph import Graph, Port
+from kinetree.graph import Graph, Port, Program
 from kinetree.runtime.options import Value
-from kinetree.runtime.spec import FunctionSpec, Page, Variant
+from kinetree.runtime.spec import Arguments, FunctionSpec, Page, Variant
 
 if TYPE_CHECKING:
     from kinetree.passes.adjoints import Derivatives, Row
@@ -113,6 +113,22 @@ class OpenProgram(NamedTuple):
         return total
 
 
+def recorded_results(program: Program, arguments: Arguments) -> list[list[Any]]:
+    """Return the results of a program recorded on these scalars, of which some may be numbers."""
+    from kinetree.graph.ops import interpret
+    from kinetree.passes.adjoints import recorded
+    from kinetree.tracing.expr import Expr
+    from kinetree.tracing.tracer import flatten
+
+    given = [list(flatten(arguments[port.name])) for port in program.inputs]
+    graph = next((x.graph for entries in given for x in entries if isinstance(x, Expr)), None)
+    if graph is None:
+        return [list(array.ravel()) for array in interpret(program, given)]
+    zero = Expr(graph, graph.const(0.0))
+    found = iter(recorded(program, graph, lambda port, k: zero.node(given[port][k])))
+    return [[Expr(graph, next(found)) for _ in range(port.size)] for port in program.outputs]
+
+
 Made = list[tuple[int, ...]]
 """The nodes of each result, after those of the value."""
 
@@ -125,22 +141,48 @@ class Transform:
     ----------
     summary, text : str
         Of its documentation.
+    pattern : str
+        Which names rates or weights have, of which a function takes some: "d{}", that of q is dq.
     further : callable
-        ``further(spec, wrt) -> ports``: the further inputs.
+        ``further(spec, wrt) -> names``: the inputs or results whose rates or weights it takes.
     outputs : callable
-        ``outputs(spec, wrt) -> ports``.
+        ``outputs(spec, wrt, pattern) -> ports``.
     make : callable
-        ``make(program, further) -> nodes``, where `further` has the nodes of the further inputs by name.
+        ``make(program, further) -> nodes``, where `further` has the nodes of the rates or weights by these names.
     directions : bool
         Whether the further inputs are optional and choose what the derivative is taken by; else `wrt` does.
+    columns : callable, optional
+        ``columns(spec, wrt) -> numbers``: of the columns of each result, where those are matrices with many zeros.
+    symmetric : bool
+        Whether these are.
+    by_input : bool
+        Whether each result is by one input: for each output of the function those by all inputs of `wrt` in turn.
     """
 
     summary: str
     text: str
-    further: Callable[[FunctionSpec, Sequence[str]], Sequence[Port]]
-    outputs: Callable[[FunctionSpec, Sequence[str]], Sequence[Port]]
+    pattern: str
+    further: Callable[[FunctionSpec, Sequence[str]], Sequence[str]]
+    outputs: Callable[[FunctionSpec, Sequence[str], str], Sequence[Port]]
     make: Callable[[OpenProgram, Mapping[str, list[int]]], Made]
     directions: bool = False
+    columns: Callable[[FunctionSpec, Sequence[str]], Sequence[int]] | None = None
+    symmetric: bool = False
+    by_input: bool = False
+
+    def ports(self, spec: FunctionSpec, wrt: Sequence[str]) -> tuple[Port, ...]:
+        """Return the further inputs."""
+        return tuple(_like(spec, name, self.pattern) for name in self.further(spec, wrt))
+
+    def apart(self, spec: FunctionSpec, names: Sequence[str]) -> Transform:
+        """Return it with names that no argument or result has: the rates of a jvp's arguments are d2q, d2dq, …."""
+        taken = {port.name for port in (*spec.inputs, *spec.outputs)}
+        for order in ("", *map(str, range(2, 10))):
+            pattern = f"{self.pattern[:-2]}{order}{{}}" if self.pattern[-1] == "}" else f"{self.pattern}{order}"
+            made = replace(self, pattern=pattern)
+            if taken.isdisjoint(port.name for port in (*made.ports(spec, names), *made.outputs(spec, names, pattern))):
+                break
+        return made
 
 
 def tangent_port(spec: FunctionSpec, name: str) -> Port:
@@ -150,7 +192,11 @@ def tangent_port(spec: FunctionSpec, name: str) -> Port:
     return space.port if space else own
 
 
-def _blocks(spec: FunctionSpec, wrt: Sequence[str]) -> list[Port]:
+def _like(spec: FunctionSpec, name: str, pattern: str) -> Port:
+    return Port(pattern.format(name), tangent_port(spec, name).shape)
+
+
+def _blocks(spec: FunctionSpec, wrt: Sequence[str], _: str) -> list[Port]:
     shapes = {name: tangent_port(spec, name).shape for name in (*(p.name for p in spec.outputs), *wrt)}
     return [Port(f"d{out.name}_d{name}", shapes[out.name] + shapes[name]) for out in spec.outputs for name in wrt]
 
@@ -188,8 +234,7 @@ def _directed(program: OpenProgram, directions: Mapping[str, list[int]]) -> dict
 
 
 def _rates(program: OpenProgram, further: Mapping[str, list[int]]) -> Made:
-    directions = {name: further[f"d{name}"] for name in program.wrt}
-    rates, zero = program.derivatives(_directed(program, directions)).forward(), program.graph.const(0.0)
+    rates, zero = program.derivatives(_directed(program, further)).forward(), program.graph.const(0.0)
     return [
         tuple(program.sum((x, rates[start + k].get(0, zero)) for k, x in row.items()) for row in combined)
         for _port, start, combined in program.outputs()
@@ -200,13 +245,18 @@ def _gradient(program: OpenProgram, further: Mapping[str, list[int]]) -> Row:
     """Return the derivative of the sum of the outputs times their weights."""
     weights: dict[int, int] = {}
     for port, start, combined in program.outputs():
-        bar = further[f"{port.name}_bar"]
+        bar = further[port.name]
         for k in range(port.size):
             weights[start + k] = program.sum((row[k], bar[j]) for j, row in enumerate(combined) if k in row)
-    return program.derivatives().backward(weights)
+    derivatives = program.derivatives()
+    try:
+        return derivatives.backward(weights)
+    except NotImplementedError:  # a loop that goes forward only
+        rates, zero = derivatives.forward(), program.graph.const(0.0)
+        return {c: program.sum((x, rates[k].get(c, zero)) for k, x in weights.items()) for c in _columns(program)}
 
 
-def _columns(program: OpenProgram) -> list[Hashable]:
+def _columns(program: OpenProgram) -> list[tuple[str, int]]:
     return [(name, k) for name in program.wrt for k in range(tangent_port(program.spec, name).size)]
 
 
@@ -218,44 +268,58 @@ def _adjoints(program: OpenProgram, further: Mapping[str, list[int]]) -> Made:
 
 
 def _hessian(program: OpenProgram, further: Mapping[str, list[int]]) -> Made:
-    """Return the symmetric part of the derivatives of the gradient: of ``f(q ⊞ δ)`` in δ, as ⊞ is an exponential."""
+    """Return the derivatives of the gradient, of ``f(q ⊞ δ)`` in δ.
+
+    Steps along two velocities do not commute where one turns what the other one moves; ⊞ is an exponential, so that
+    there it is the symmetric part.
+    """
     row, zero, half = _gradient(program, further), program.graph.const(0.0), program.graph.const(0.5)
     columns = _columns(program)
     rates = program._replace(results=[row.get(c, zero) for c in columns]).derivatives().forward()
-    return [
-        tuple(
-            program.sum([(half, rates[i].get(b, zero)), (half, rates[j].get(a, zero))])
-            if i != j
-            else rates[i].get(a, zero)
-            for i, a in enumerate(columns)
-            for j, b in enumerate(columns)
-        )
-    ]
+    seeds, turning = program.seeds(), set[tuple[Hashable, Hashable]]()
+    for own in seeds.values():
+        moving = {c for i in program.graph.live(own.values()) for c in seeds.get(i, ())} | {*own}
+        turning |= {pair for c in own for d in moving for pair in ((c, d), (d, c))}
+
+    work = {name: len(program.graph.live(row.get(c, zero) for c in columns if c[0] == name)) for name in program.wrt}
+    rank = [(work[name], k) for name, k in columns]
+
+    def entry(i: int, j: int) -> int:
+        i, j = sorted((i, j), key=lambda k: rank[k])  # what is less work is differentiated
+        if (columns[i], columns[j]) not in turning or i == j:
+            return rates[i].get(columns[j], zero)
+        return program.sum([(half, rates[i].get(columns[j], zero)), (half, rates[j].get(columns[i], zero))])
+
+    return [tuple(entry(i, j) for i in range(len(columns)) for j in range(len(columns)))]
 
 
-def _weights(spec: FunctionSpec, _: Sequence[str]) -> list[Port]:
-    return [Port(f"{port.name}_bar", tangent_port(spec, port.name).shape) for port in spec.outputs]
+def _results(spec: FunctionSpec, _: Sequence[str]) -> list[str]:
+    return [port.name for port in spec.outputs]
 
 
-def _square(spec: FunctionSpec, wrt: Sequence[str]) -> list[Port]:
+def _square(spec: FunctionSpec, wrt: Sequence[str], pattern: str) -> list[Port]:
     n = sum(tangent_port(spec, name).size for name in wrt)
-    return [Port("hessian", (n, n))]
+    return [Port(pattern.format("hessian").replace("_bar", ""), (n, n))]
 
 
 TRANSFORMS: dict[str, Transform] = {
     "derivatives": Transform(
         "Derivatives of the results of {0} by its inputs: Jacobians.",
         "The derivative of result y by input x is ``dy_dx`` (..., *y, *x), with nv numbers for a configuration.",
+        "d{}",
         lambda spec, wrt: [],
         _blocks,
         _jacobian,
+        columns=lambda spec, wrt: [tangent_port(spec, name).size for _ in spec.outputs for name in wrt],
+        by_input=True,
     ),
     "jvp": Transform(
         "Rates of the results of {0} along rates of its inputs: products with its Jacobian.",
         "``dx`` is the rate of input x, that of a configuration (..., nv); at least one is given, others are zero. The "
         "rate of result y is ``dy``.",
-        lambda spec, wrt: [Port(f"d{name}", tangent_port(spec, name).shape) for name in wrt],
-        lambda spec, wrt: [Port(f"d{port.name}", tangent_port(spec, port.name).shape) for port in spec.outputs],
+        "d{}",
+        lambda spec, wrt: wrt,
+        lambda spec, wrt, pattern: [_like(spec, port.name, pattern) for port in spec.outputs],
         _rates,
         directions=True,
     ),
@@ -263,17 +327,22 @@ TRANSFORMS: dict[str, Transform] = {
         "Derivatives of the weighted sum of the results of {0}: products with its transposed Jacobian.",
         "``y_bar`` is the weight of result y, in its shape; the derivative by input x is ``x_bar``, (..., nv) for a "
         "configuration.",
-        _weights,
-        lambda spec, wrt: [Port(f"{name}_bar", tangent_port(spec, name).shape) for name in wrt],
+        "{}_bar",
+        _results,
+        lambda spec, wrt, pattern: [_like(spec, name, pattern) for name in wrt],
         _adjoints,
+        by_input=True,
     ),
     "hessian": Transform(
         "Second derivatives of the weighted sum of the results of {0}: a symmetric matrix.",
         "``y_bar`` is the weight of result y, in its shape. Rows and columns are the entries of the inputs, in the "
         "order of the arguments, nv for a configuration, whose steps are those of ``q ⊞ dv``.",
-        _weights,
+        "{}_bar",
+        _results,
         _square,
         _hessian,
+        columns=lambda spec, wrt: [sum(tangent_port(spec, name).size for name in wrt)],
+        symmetric=True,
     ),
 }
 """The kinds of derivatives, by the attributes of a function that they are."""

@@ -10,6 +10,7 @@ from typing import Any
 
 from kinetree.errors import ArgumentError
 from kinetree.functions.parameters import with_required
+from kinetree.functions.tangent_spaces import Placement
 from kinetree.glossary.symbols import shape_of
 from kinetree.graph import Port
 from kinetree.model import WORLD, Body, Model
@@ -27,8 +28,8 @@ Evaluate = Callable[[Mapping[str, Any], Mapping[str, Any]], Any]
 class ModelInput:
     """A number of the model as an argument of a function that `kinetree.compile` makes.
 
-    Made by `kinetree.payload` and `kinetree.body_inertia`; `kinetree.gravity`, `kinetree.joint_damping`,
-    `kinetree.joint_friction` and `kinetree.joint_armature` are such numbers of any robot.
+    Made by `kinetree.payload`, `kinetree.body_inertia` and `kinetree.joint_placement`; `kinetree.gravity`,
+    `kinetree.joint_damping`, `kinetree.joint_friction` and `kinetree.joint_armature` are such numbers of any robot.
 
     Attributes
     ----------
@@ -37,9 +38,9 @@ class ModelInput:
     shape : tuple of int or str
         For one state; "nv" stands for that of the robot.
     kind : str
-        "gravity", "inertia", "payload", "damping", "friction" or "armature".
+        "gravity", "inertia", "payload", "damping", "friction", "armature" or "placement".
     frame : str
-        Name of the link or frame, for inertias and payloads.
+        Name of the link or frame, for inertias and payloads; of the joint, for placements.
     """
 
     name: str
@@ -119,6 +120,32 @@ def payload(frame: str, name: str | None = None) -> ModelInput:
     return ModelInput(name or _argument("payload", frame), (10,), "payload", frame)
 
 
+def joint_placement(joint: str, name: str | None = None) -> ModelInput:
+    """Return the argument that replaces the placement of a joint, as calibration and design need it.
+
+    Its value is a pose (..., 4, 4), as ``robot.joint(name).placement`` is: that of the joint's frame in its parent's.
+    It moves in six directions, so that derivatives by it have six columns: those of a turn about, then of a shift
+    along the axes of the joint's frame.
+
+    Parameters
+    ----------
+    joint : str
+    name : str, optional
+        Of the argument; ``placement_`` and the joint's name if not given.
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> robot = kt.load("ur5")
+    >>> elbow = kt.joint_placement("elbow_joint", name="elbow")
+    >>> tool = robot.compile(lambda q: robot.frame_placement(q, frame="tool0")[:3, 3], inputs=[elbow], name="tool")
+    >>> dresult = tool.derivatives([0.5] * 6, robot.joint("elbow_joint").placement, wrt="elbow")
+    >>> dresult.shape  # of three coordinates by six directions
+    (3, 6)
+    """
+    return ModelInput(name or _argument("placement", joint), (4, 4), "placement", joint)
+
+
 def _argument(kind: str, frame: str) -> str:
     return re.sub(r"\W", "_", f"{kind}_{frame}")
 
@@ -130,12 +157,22 @@ def traced_model(model: Model, joint_space: bool) -> Model:
     bodies = list(model.bodies)
     for i in (model.frame(value.frame).body for value in values if value.kind == "inertia"):
         bodies[i] = replace(bodies[i], inertia=Inertia.zero())
+    for value, rows in values.items():
+        if value.kind == "placement":
+            i, X = (
+                model.body_of_joint(value.frame),
+                Transform.placed(*zip(*((r[:3], r[3]) for r in rows[:3]), strict=True)),
+            )
+            on_root = bodies[i].parent == WORLD and model.frame(model.root).body == WORLD
+            bodies[i] = replace(bodies[i], X_T=X @ model.frame(model.root).X if on_root else X)
     model = replace(model, bodies=tuple(bodies)) if values else model
     model = regrouped(model) if joint_space else model
     bodies = list(model.bodies)
     for value, entries in values.items():
         if value.kind == "gravity":
             model = model.with_gravity(entries)
+        elif value.kind == "placement":
+            continue  # before the inertias are regrouped, which depends on it
         elif not value.frame:
             bodies = _with_joint_physics(model, bodies, value.kind, entries)
             if value.kind in _COUNTS:
@@ -166,8 +203,14 @@ def meanings(inputs: Iterable[ModelInput]) -> dict[str, str]:
         "damping": "Viscous friction of the joints, followers' included (N·m·s, N·s/m).",
         "friction": "Coulomb friction of the joints, followers' included (N·m, N).",
         "armature": "Rotor inertia reflected to the joints, followers' included (kg·m², kg).",
+        "placement": "Pose of the joint {} in its parent's frame.",
     }
     return {i.name: texts[i.kind].format(i.frame) for i in inputs}
+
+
+def placement_spaces(inputs: Iterable[ModelInput]) -> dict[str, Placement]:
+    """Return the tangent spaces of the inputs that are poses, by name."""
+    return {i.name: Placement() for i in inputs if i.kind == "placement"}
 
 
 def substituting(evaluate: Evaluate, model: Model, inputs: Sequence[ModelInput], name: str) -> Evaluate:
@@ -223,6 +266,7 @@ def with_inputs(
         evaluate=evaluate,
         describe=lambda port: describe_shape(port) if port in extra else spec.describe(port),
         meanings={**spec.meanings, **meanings(inputs)},
+        spaces=spec.spaces and {**spec.spaces, **placement_spaces(inputs)},
         identity=lambda: extended(spec.identity(), repr((spec.name, model.digest, tuple(inputs)))),
         reduce=spec.reduce and (lambda: (_rebuild_with_inputs, (spec.reduce(), model, tuple(inputs), name))),  # type: ignore[misc]
         program=None,
@@ -243,7 +287,7 @@ def _check_effect(results: Any, given: Mapping[ModelInput, Sequence[Any]], name:
         return isinstance(x, Expr) and x.graph is graph and graph[x.id].op == "input" and x.id not in used
 
     for i, entries in given.items():
-        if entries and all(map(is_idle, entries)):
+        if entries and all(map(is_idle, flatten(entries))):
             raise ArgumentError(f"{name} does not depend on {i.name}: leave it out of inputs=")
 
 
@@ -262,6 +306,9 @@ def check_inputs(model: Model, inputs: Iterable[ModelInput]) -> None:
     """Raise where the model has no such numbers, or two inputs would each be all inertia of one body."""
     replaced: dict[int, str] = {}
     for given in inputs:
+        if given.kind == "placement":
+            model.body_of_joint(given.frame)
+            continue
         if given.frame and model.frame(given.frame).body == WORLD:
             raise ArgumentError(f"{given.name}: {given.frame!r} does not move, its inertia makes no difference")
         if given.kind == "inertia":

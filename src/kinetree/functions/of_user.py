@@ -128,9 +128,9 @@ def compile(
         such a default, are constants of the trace: one kernel for each value that calls give.
     inputs : sequence
         Numbers of the robot that become arguments, with one value a state in a batch: `kinetree.gravity`,
-        `kinetree.body_inertia`, `kinetree.payload`, `kinetree.joint_damping`, `kinetree.joint_friction`,
-        `kinetree.joint_armature`. They come after those of the function's own arguments that every
-        call gives, before those with defaults: ``f(q, v, load, kp=100.0)``. They count in this robot's functions.
+        `kinetree.body_inertia`, `kinetree.payload`, `kinetree.joint_placement`, `kinetree.joint_damping`,
+        `kinetree.joint_friction`, `kinetree.joint_armature`. They come after those of the function's own arguments that
+        every call gives, before those with defaults: ``f(q, v, load, kp=100.0)``. They count in this robot's functions.
     name : str, optional
         Of the compiled function.
     fuse : bool
@@ -184,8 +184,8 @@ def compile(
     inputs = tuple(inputs) if isinstance(inputs, Iterable) and not isinstance(inputs, str | Mapping) else inputs
     if not isinstance(inputs, tuple) or not all(isinstance(x, ModelInput) for x in inputs):
         raise ArgumentError(
-            "inputs takes a list of kt.gravity, kt.body_inertia(link), kt.payload(frame), kt.joint_damping, "
-            f"kt.joint_friction and kt.joint_armature, not {inputs!r}"
+            "inputs takes a list of kt.gravity, kt.body_inertia(link), kt.payload(frame), kt.joint_placement(joint), "
+            f"kt.joint_damping, kt.joint_friction and kt.joint_armature, not {inputs!r}"
         )
     check_inputs(robot.model, inputs)
     if isinstance(function, str):

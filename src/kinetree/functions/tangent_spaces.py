@@ -1,4 +1,4 @@
-"""The tangent space of configurations: how their entries change with velocities, as the joints' `integrate` says."""
+"""Tangent spaces: how configurations change with velocities, as the joints' `integrate` says, and poses with twists."""
 
 from __future__ import annotations
 
@@ -62,6 +62,34 @@ class Configuration:
                     if not _is_zero(rate := rate_of(x)):
                         found[row][entry] = rate
         return found
+
+
+@dataclass(frozen=True)
+class Placement:
+    """The tangent space of poses (4, 4): turns about, then shifts along the axes of the frame that is placed."""
+
+    @property
+    def port(self) -> Port:
+        """An element, as an array."""
+        return Port("twist", (6,))
+
+    @property
+    def identity(self) -> bytes:
+        """All that it depends on."""
+        return b"placement"
+
+    def rates(self, pose: Sequence[Any]) -> list[dict[int, Any]]:
+        """Return how fast each entry changes with each direction: ``R' = R ω×`` and ``p' = R v``."""
+        found: list[dict[int, Any]] = []
+        for row in (pose[0:4], pose[4:8], pose[8:12]):
+            x, y, z = row[:3]
+            found += [{2: y, 1: -z}, {0: z, 2: -x}, {1: x, 0: -y}, {3: x, 4: y, 5: z}]
+        return [*found, {}, {}, {}, {}]
+
+    def velocities(self, pose: Sequence[Any]) -> list[dict[int, Any]]:
+        """Return each direction of a motion as a sum of rates of entries: ``ω× = Rᵀ R'`` and ``v = Rᵀ p'``."""
+        places = ((2, 1), (0, 2), (1, 0), (0, 3), (1, 3), (2, 3))
+        return [{4 * row + of: pose[4 * row + along] for row in range(3)} for along, of in places]
 
 
 def _is_zero(x: Any) -> bool:

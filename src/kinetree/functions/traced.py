@@ -19,10 +19,10 @@ from typing import Any
 import numpy as np
 
 from kinetree.errors import ArgumentError, KinetreeError
-from kinetree.functions.model_inputs import ModelInput, meanings, substituting
+from kinetree.functions.model_inputs import ModelInput, meanings, placement_spaces, substituting
 from kinetree.functions.of_robot import describe, identity
 from kinetree.functions.parameters import Shapes, parameters_of, with_required
-from kinetree.functions.tangent_spaces import Configuration, spaces_of
+from kinetree.functions.tangent_spaces import Configuration, Placement, spaces_of
 from kinetree.functions.wrenches import named_wrenches
 from kinetree.glossary.symbols import shape_of, shape_of_name, text_of_name
 from kinetree.graph import Port
@@ -142,17 +142,17 @@ def user_function(
             return _outputs(result, name)
 
     def trace(optional: tuple[str, ...], options: Options) -> FunctionSpec:
-        tracer, inputs = Tracer(), whole.ports(optional)
+        tracer, ports = Tracer(), whole.ports(optional)
         with context.outside():
-            traced = run(tracer.arguments(inputs), dict(options))
+            traced = run(tracer.arguments(ports), dict(options))
         program = tracer.program({key: (array.shape, array) for key, array in traced.items()}, kind)
         return replace(
             bare.with_program(program),
-            inputs=inputs,
+            inputs=ports,
             returns=traced.kind,
             evaluate=lambda arguments, _: list(run(arguments, dict(options)).values()),
             meanings={**bare.meanings} | {port.name: text_of_name(port.name) for port in program.outputs},
-            spaces=_spaces(model, (*inputs, *program.outputs)),
+            spaces=_spaces(model, (*ports, *program.outputs), inputs),
         )
 
     def reduce() -> tuple[Any, ...]:
@@ -185,7 +185,7 @@ def user_function(
         named={"f_ext": named_wrenches(model, name)} if Port("f_ext", (model.nb, 6)) in own.ports else {},
         wrapped=function,
         guessed=guessed,
-        spaces=_spaces(model, own.ports),
+        spaces=_spaces(model, own.ports, inputs),
         variant=variant,
     )
     whole = replace(
@@ -205,11 +205,13 @@ def user_function(
     return Function(replace(first, defaults=whole.defaults, called=whole.called, reduce=whole.reduce))
 
 
-def _spaces(model: Model, ports: Sequence[Port]) -> dict[str, Configuration] | None:
-    """Return the tangent spaces of arrays that the glossary calls configurations; None for those of a mechanism."""
+def _spaces(
+    model: Model, ports: Sequence[Port], inputs: Sequence[ModelInput]
+) -> Mapping[str, Configuration | Placement] | None:
+    """Return the tangent spaces of poses, and of arrays that the glossary calls configurations; None of a mechanism."""
     shapes = {port.name: shape_of_name(port.name) for port in ports}
     known = {p.name: shapes[p.name] for p in ports if (s := shapes[p.name]) and shape_of(s, model) == p.shape}
-    return None if model.constraints else spaces_of(model, known, identity)
+    return None if model.constraints else {**spaces_of(model, known, identity), **placement_spaces(inputs)}
 
 
 def _guesses(ports: Sequence[Port], guessed: Collection[str]) -> str:

@@ -3,12 +3,14 @@
 Dynamics needs none of it. Meshes are opened when they are asked for, by `trimesh`.
 """
 
-from kinetree.geometry.geometry import NO_GEOMETRY, Geometries, Geometry
 from kinetree.geometry.shapes import (
+    NO_GEOMETRY,
     Box,
     Capsule,
     Cylinder,
     Ellipsoid,
+    Geometries,
+    Geometry,
     HeightField,
     Mesh,
     Plane,

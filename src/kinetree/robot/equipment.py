@@ -15,7 +15,7 @@ from kinetree.validation import Array
 if TYPE_CHECKING:
     from kinetree.geometry import Geometries, Geometry
 
-no_geometry: Callable[[], Geometries] = lazy_method("kinetree.geometry.geometry", "Geometries")
+no_geometry: Callable[[], Geometries] = lazy_method("kinetree.geometry", "Geometries")
 
 
 class Equipment:

@@ -45,6 +45,12 @@ _K = TypeVar("_K")
 transformed: Callable[[Function, str], Function] = lazy_method("kinetree.functions.derivatives", "transformed")
 
 
+def _derivative(kind: str, doc: str) -> cached_property[Function]:
+    made = cached_property(lambda function: transformed(function, kind))
+    made.__doc__ = doc
+    return made
+
+
 class Function(functools.partial[Any]):
     """A compiled function of NumPy arrays.
 
@@ -212,26 +218,12 @@ class Function(functools.partial[Any]):
         return f"{prototype(spec.name, spec.ports(()), spec.outputs)};"
 
     to_c = lazy_method("kinetree.runtime.to_c", "to_c")
+    sparsity = lazy_method("kinetree.functions.sparsity", "sparsity")
 
-    @cached_property
-    def derivatives(self) -> Function:
-        """The Jacobians of this function."""
-        return transformed(self, "derivatives")
-
-    @cached_property
-    def jvp(self) -> Function:
-        """Products with the Jacobian."""
-        return transformed(self, "jvp")
-
-    @cached_property
-    def vjp(self) -> Function:
-        """Products with the transposed Jacobian."""
-        return transformed(self, "vjp")
-
-    @cached_property
-    def hessian(self) -> Function:
-        """Second derivatives."""
-        return transformed(self, "hessian")
+    derivatives = _derivative("derivatives", "The Jacobians of this function.")
+    jvp = _derivative("jvp", "Products with the Jacobian.")
+    vjp = _derivative("vjp", "Products with the transposed Jacobian.")
+    hessian = _derivative("hessian", "Second derivatives.")
 
     def warmup(
         self,

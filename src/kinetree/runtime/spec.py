@@ -105,8 +105,8 @@ class TangentSpace(Protocol):
 Arguments = Mapping[str, Any]
 """The inputs by name, as nested lists of scalars; an input without axes is a scalar."""
 
-Page = Callable[[Arguments, Mapping[str, Any], Sequence[str]], Mapping[str, Any]]
-"""Derivatives by these inputs, by name, from arguments and options."""
+Page = Callable[[Arguments, Mapping[str, Any], Sequence[str]], Mapping[tuple[str, str], Any]]
+"""Derivatives by these inputs, by the names of result and input, from arguments and options."""
 
 
 @dataclass(frozen=True)
@@ -129,9 +129,8 @@ class FunctionSpec:
         there is one result an output: a scalar, nested sequences or an array.
     identity : callable
         ``identity() -> bytes``: all that the program depends on besides the name, the variant and kinetree's source;
-        None where that is not known, and the code is not kept on disk.
-        For a robot: the hashes of its model and of user-defined joint types. It is part of the key of the disk cache,
-        so two functions with different programs must not share it.
+        None where that is not known, and the code is not kept on disk. For a robot: the hashes of its model and of
+        user-defined joint types. Functions with different programs must not share it: it is part of the cache's key.
     optional : tuple of str
         The names of the inputs that may be left out.
     options : tuple of Option
@@ -168,6 +167,8 @@ class FunctionSpec:
     called : inspect.Signature, optional
         The inputs and options as calls give them, if not as the functions of a robot have them: inputs by position or
         name, then options by name.
+    patterns : mapping of str to Sparsity
+        Of the outputs that are the non-zeros of matrices, by name.
     variant : callable, optional
         ``variant(optional, options) -> spec``, where results depend on these too: the function with these options and
         optional inputs only, as a spec without any.
@@ -186,9 +187,7 @@ class FunctionSpec:
     named: Mapping[str, Callable[[Mapping[str, Any], Mapping[str, Any]], Any]] = field(default_factory=dict)
     ranges: Mapping[str, Range] = field(default_factory=dict)
     group: Group | None = None
-    jacobians: (
-        tuple[frozenset[str], Callable[[Arguments, Mapping[str, Any], Sequence[str]], Mapping[str, Any]]] | None
-    ) = None
+    jacobians: tuple[frozenset[str], Page] | None = None
     spaces: Mapping[str, TangentSpace] | None = None
     truths: frozenset[str] = frozenset()
     guessed: frozenset[str] = frozenset()
@@ -198,6 +197,7 @@ class FunctionSpec:
     defaults: Mapping[str, Array] = field(default_factory=dict)
     returns: type[tuple[Any, ...]] | None = None
     called: inspect.Signature | None = None
+    patterns: Mapping[str, Any] = field(default_factory=dict)
     variant: Callable[[tuple[str, ...], tuple[tuple[str, Value], ...]], FunctionSpec] | None = None
 
     def __post_init__(self) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kinetree.backends.c.names import c_name, parameter_names
@@ -17,6 +18,7 @@ from kinetree.runtime.spec import FunctionSpec, Variant, describe_shape
 if TYPE_CHECKING:
     from kinetree.runtime.function import Function
 
+INCLUDED = "#include <stddef.h>\n"
 _ENTRY = re.compile(r"^(\w+) : .*\n((?:    .*\n?)+)", re.MULTILINE)
 
 
@@ -88,9 +90,11 @@ def to_c(
     if name is not None and free != name:
         raise ArgumentError(f"{spec.name}: {name!r} cannot be the name of a function in C and C++, {free!r} can")
     program = function._kernels.checked(variant)
-    return generate(
+    code = generate(
         program, free, dtype, about=_about(spec, variant), texts=_texts(spec, variant), lanes=lanes, main=main
     )
+    constants = [pattern.to_c(c_name(f"{free}_{output}")) for output, pattern in spec.patterns.items()]
+    return replace(code, header=code.header.replace(INCLUDED, "\n".join([INCLUDED, *constants]), 1))
 
 
 def _about(spec: FunctionSpec, variant: Variant) -> list[str]:

@@ -14,8 +14,8 @@ from kinetree.constraints.types import Contact
 from kinetree.drawing.panels import Skeleton
 from kinetree.errors import ArgumentError, FormatError, FormatWarning, unknown_name
 from kinetree.geometry import Box, Geometry
-from kinetree.geometry.geometry import IDENTITY
 from kinetree.geometry.meshes import meshes_of, painted
+from kinetree.geometry.shapes import IDENTITY
 from kinetree.model import WORLD
 from kinetree.robot import Robot
 from kinetree.robot.mechanism import Mechanism

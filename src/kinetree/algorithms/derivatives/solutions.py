@@ -78,8 +78,8 @@ class Inverse(NamedTuple):
                     solved[b][k][j] = x
         for (_, known), X in zip(forces, solved, strict=True):
             for j, needed in known.items():
-                column = {k: -x for k, x in needed.items()}
-                for k, x in (*column.items(), *((n + m, _dot(row, column)) for m, row in enumerate(more))):
+                own = {k: -x for k, x in needed.items()}
+                for k, x in (*own.items(), *((n + m, _dot(row, own)) for m, row in enumerate(more))):
                     X[k][j] = x
         return solved
 
