@@ -275,3 +275,24 @@ test_wrong_calls_say_what_to_do = told(
         "forward_dynamics has no vjp yet: those of mechanisms and contacts",
     ),
 )
+
+
+@pytest.mark.parametrize("name", ["integrate", "difference"])
+def test_second_derivatives_keep_their_digits_at_small_rotations(name):
+    """They lead to those at none, and are those of differences on both sides of where series take over."""
+    dog = kt.load("go2")
+    q, _, _ = dog.random_state(seed=0)
+    direction, weights = np.zeros(dog.nv), np.zeros(dog.nv)
+    direction[:6], weights[:6] = [0.3, -0.5, 0.8, 0, 0, 0], [1, 2, -1, 0.5, 0.3, -0.2]
+    function, wrt = getattr(dog, name), {"integrate": "dv", "difference": "q1"}[name]
+
+    def second(kind, size):
+        step = size * direction
+        return getattr(function, kind)(q, step if name == "integrate" else dog.integrate(q, step), weights, wrt=wrt)
+
+    at_rest = second("hessian", 0.0)
+    for size in (1e-8, 1e-12, 1e-15, 1e-100, 1e-154, 1e-160):
+        assert np.abs(second("hessian", size) - at_rest).max() < 2 * size + 4 * EPS
+    for size in (0.09, 0.11, 0.19, 0.21, 1.0):
+        slope = (second("vjp", size + 1e-5) - second("vjp", size - 1e-5)) / 2e-5
+        assert abs(direction @ (second("hessian", size) @ direction - slope)) < 1e-9
