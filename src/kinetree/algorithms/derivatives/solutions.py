@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from kinetree.algorithms.dynamics.crba import crba
-from kinetree.algorithms.dynamics.factorization import ltdl
+from kinetree.algorithms.dynamics.factorization import UNROLLED, ltdl
 from kinetree.algorithms.dynamics.inverse import Row, articulated_inverse, inverse, product
 from kinetree.algorithms.dynamics.singular import block, refuse_singular, velocities
 from kinetree.algorithms.registry import Matrix, Vector
@@ -19,9 +19,6 @@ from kinetree.model.edit import regrouped
 from kinetree.scalars.functions import is_zero
 from kinetree.scalars.loops import map_columns
 from kinetree.spatial import Scalar
-
-UNROLLED = 6
-"""Entries of a row of W, in the mean, above which columns of the inverse are computed by loops: Go2 has 6.5, G1 9.3."""
 
 
 class Inverse(NamedTuple):
@@ -86,7 +83,7 @@ class Inverse(NamedTuple):
     def matrix(self) -> Matrix:
         """Return M⁻¹, exactly symmetric; of many velocities by a loop for each segment of the tree."""
         W, n = self.W, len(self.W)
-        if sum(map(len, W)) < UNROLLED * n:
+        if sum(map(len, W)) <= UNROLLED:
             return product(W, self.D_inverse)
         M_inverse: Matrix = [[0.0] * n for _ in range(n)]
         left = list(range(n))
