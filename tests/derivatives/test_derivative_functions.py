@@ -48,6 +48,34 @@ def test_dynamics_are_those_of_pinocchio(name, floating):
         assert np.abs(P @ block @ P.T - theirs).max() <= 1e-11 * np.abs(theirs).max()
 
 
+@pytest.mark.parametrize(("name", "frame"), [("panda.urdf", "panda_hand"), ("go2.urdf", "FR_foot")])
+def test_frames_and_momentum_are_those_of_pinocchio(name, frame):
+    path = erd_urdf(name)
+    robot = kt.load(path, floating_base=frame == "FR_foot", mimic="independent")
+    model, there = from_pinocchio(robot, path, frame == "FR_foot")
+    data, (q, v, a) = model.createData(), robot.random_state(seed=3)
+    state = there.to_q(q), there.to_v(q, v), there.to_a(q, v, a)
+    P = np.array([there.to_v(q, e) for e in np.eye(robot.nv)]).T
+
+    def close(ours, theirs):
+        theirs = np.roll(theirs, 3, axis=0) @ P  # linear first there
+        assert np.abs(ours - theirs).max() <= 1e-11 * np.abs(theirs).max()
+
+    pinocchio.computeForwardKinematicsDerivatives(model, data, *state)
+    for reference, axes in (("body", "LOCAL"), ("world", "WORLD")):
+        which = model.getFrameId(frame), getattr(pinocchio.ReferenceFrame, axes)
+        ours = robot.frame_velocity.derivatives(q, v, frame=frame, reference=reference)
+        wanted = list(pinocchio.getFrameVelocityDerivatives(model, data, *which))
+        ours += robot.frame_acceleration.derivatives(q, v, a, frame=frame, reference=reference)
+        wanted += pinocchio.getFrameAccelerationDerivatives(model, data, *which)[1:]
+        for block, theirs in zip(ours, wanted, strict=True):
+            close(block, theirs)
+    wanted = pinocchio.computeCentroidalDynamicsDerivatives(model, data, *state)
+    ours = robot.centroidal_momentum.derivatives(q, v, wrt="q"), *robot.centroidal_momentum_rate.derivatives(q, v, a)
+    for block, theirs in zip(ours, wanted, strict=True):
+        close(block, theirs)
+
+
 ARM = kt.load("ur5")
 STATES = ARM.random_state(seed=0, size=9)
 
