@@ -48,6 +48,34 @@ def test_dynamics_are_those_of_pinocchio(name, floating):
         assert np.abs(P @ block @ P.T - theirs).max() <= 1e-11 * np.abs(theirs).max()
 
 
+@pytest.mark.parametrize(("name", "frame"), [("panda.urdf", "panda_hand"), ("go2.urdf", "FR_foot")])
+def test_frames_and_momentum_are_those_of_pinocchio(name, frame):
+    path = erd_urdf(name)
+    robot = kt.load(path, floating_base=frame == "FR_foot", mimic="independent")
+    model, there = from_pinocchio(robot, path, frame == "FR_foot")
+    data, (q, v, a) = model.createData(), robot.random_state(seed=3)
+    state = there.to_q(q), there.to_v(q, v), there.to_a(q, v, a)
+    P = np.array([there.to_v(q, e) for e in np.eye(robot.nv)]).T
+
+    def close(ours, theirs):
+        theirs = np.roll(theirs, 3, axis=0) @ P  # linear first there
+        assert np.abs(ours - theirs).max() <= 1e-11 * np.abs(theirs).max()
+
+    pinocchio.computeForwardKinematicsDerivatives(model, data, *state)
+    for reference, axes in (("body", "LOCAL"), ("world", "WORLD")):
+        which = model.getFrameId(frame), getattr(pinocchio.ReferenceFrame, axes)
+        ours = robot.frame_velocity.derivatives(q, v, frame=frame, reference=reference)
+        wanted = list(pinocchio.getFrameVelocityDerivatives(model, data, *which))
+        ours += robot.frame_acceleration.derivatives(q, v, a, frame=frame, reference=reference)
+        wanted += pinocchio.getFrameAccelerationDerivatives(model, data, *which)[1:]
+        for block, theirs in zip(ours, wanted, strict=True):
+            close(block, theirs)
+    wanted = pinocchio.computeCentroidalDynamicsDerivatives(model, data, *state)
+    ours = robot.centroidal_momentum.derivatives(q, v, wrt="q"), *robot.centroidal_momentum_rate.derivatives(q, v, a)
+    for block, theirs in zip(ours, wanted, strict=True):
+        close(block, theirs)
+
+
 ARM = kt.load("ur5")
 STATES = ARM.random_state(seed=0, size=9)
 
@@ -300,3 +328,24 @@ test_wrong_calls_say_what_to_do = told(
         "forward_dynamics has no vjp yet: those of mechanisms and contacts",
     ),
 )
+
+
+@pytest.mark.parametrize("name", ["integrate", "difference"])
+def test_second_derivatives_keep_their_digits_at_small_rotations(name):
+    """They lead to those at none, and are those of differences on both sides of where series take over."""
+    dog = kt.load("go2")
+    q, _, _ = dog.random_state(seed=0)
+    direction, weights = np.zeros(dog.nv), np.zeros(dog.nv)
+    direction[:6], weights[:6] = [0.3, -0.5, 0.8, 0, 0, 0], [1, 2, -1, 0.5, 0.3, -0.2]
+    function, wrt = getattr(dog, name), {"integrate": "dv", "difference": "q1"}[name]
+
+    def second(kind, size):
+        step = size * direction
+        return getattr(function, kind)(q, step if name == "integrate" else dog.integrate(q, step), weights, wrt=wrt)
+
+    at_rest = second("hessian", 0.0)
+    for size in (1e-8, 1e-12, 1e-15, 1e-100, 1e-154, 1e-160):
+        assert np.abs(second("hessian", size) - at_rest).max() < 2 * size + 4 * EPS
+    for size in (0.09, 0.11, 0.19, 0.21, 1.0):
+        slope = (second("vjp", size + 1e-5) - second("vjp", size - 1e-5)) / 2e-5
+        assert abs(direction @ (second("hessian", size) @ direction - slope)) < 1e-9

@@ -90,8 +90,9 @@ class OpenProgram(NamedTuple):
             port.name: nested(self.scalars(self.entries(port.name)), port.shape)
             for port in self.spec.ports(self.variant.optional)
         }
-        found, (result,) = page(given, dict(self.variant.options), self.wrt), self.spec.outputs
-        return {(result.name, name): tuple(self.node(x) for x in flatten(found[name])) for name in self.wrt}
+        found = page(given, dict(self.variant.options), self.wrt)
+        blocks = {(port.name, name): found[port.name, name] for port in self.spec.outputs for name in self.wrt}
+        return {key: tuple(self.node(x) for x in flatten(block)) for key, block in blocks.items()}
 
     def scalars(self, nodes: Iterable[int]) -> list[Any]:
         """Return nodes as scalars that record."""
@@ -271,7 +272,7 @@ def _hessian(program: OpenProgram, further: Mapping[str, list[int]]) -> Made:
     """Return the derivatives of the gradient, of ``f(q ⊞ δ)`` in δ.
 
     Steps along two velocities do not commute where one turns what the other one moves; ⊞ is an exponential, so that
-    there it is the symmetric part.
+    there it is the symmetric part; it is everywhere where results are configurations, whose directions move too.
     """
     row, zero, half = _gradient(program, further), program.graph.const(0.0), program.graph.const(0.5)
     columns = _columns(program)
@@ -281,12 +282,13 @@ def _hessian(program: OpenProgram, further: Mapping[str, list[int]]) -> Made:
         moving = {c for i in program.graph.live(own.values()) for c in seeds.get(i, ())} | {*own}
         turning |= {pair for c in own for d in moving for pair in ((c, d), (d, c))}
 
+    placed = any(port.name in (program.spec.spaces or {}) for port in program.spec.outputs)
     work = {name: len(program.graph.live(row.get(c, zero) for c in columns if c[0] == name)) for name in program.wrt}
     rank = [(work[name], k) for name, k in columns]
 
     def entry(i: int, j: int) -> int:
         i, j = sorted((i, j), key=lambda k: rank[k])  # what is less work is differentiated
-        if (columns[i], columns[j]) not in turning or i == j:
+        if i == j or not (placed or (columns[i], columns[j]) in turning):
             return rates[i].get(columns[j], zero)
         return program.sum([(half, rates[i].get(columns[j], zero)), (half, rates[j].get(columns[i], zero))])
 

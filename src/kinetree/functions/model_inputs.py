@@ -251,7 +251,7 @@ def with_inputs(
             _check_effect(results, {i: arguments[i.name] for i in inputs}, name)
         return results
 
-    def page(arguments: Arguments, options: Mapping[str, Any], wrt: Sequence[str]) -> Mapping[str, Any]:
+    def page(arguments: Arguments, options: Mapping[str, Any], wrt: Sequence[str]) -> Mapping[tuple[str, str], Any]:
         own = spec.jacobians[1] if spec.jacobians else None
         assert own is not None  # there is no page without that of the function
         return substituting(lambda given, chosen: own(given, chosen, wrt), model, inputs, name)(arguments, options)  # type: ignore[no-any-return]

@@ -12,7 +12,7 @@ import numpy as np
 
 from kinetree.errors import ModelError
 from kinetree.joints.base import JointState
-from kinetree.scalars.functions import atan2, or_one, select_less
+from kinetree.scalars.functions import atan2, larger, select_less
 from kinetree.spatial import Inertia, Motion, Quaternion, Scalar, Sym3, Vec3, cos, sin, sqrt
 from kinetree.spatial.vector import AXES, ZERO
 from kinetree.validation import MASKED, has_masked_entries
@@ -115,12 +115,28 @@ def _one(x: Scalar) -> Scalar:
     return (x + x) / x - 1.0
 
 
+NEAR = 0.01
+"""The square of a small angle: below it power series keep the digits of all derivatives, which closed forms lose."""
+
+_HALF_SINE = [0.5 * (-0.25) ** k / math.factorial(2 * k + 1) for k in range(6)]
+_HALF_COSINE = [(-0.25) ** k / math.factorial(2 * k) for k in range(6)]
+_ARCTANGENT = [(-1) ** k / (2 * k + 1) for k in range(9)]
+
+
+def series(coefficients: Sequence[float], x: Scalar) -> Scalar:
+    """Return the polynomial with these coefficients, that of the constant first."""
+    total = coefficients[-1]
+    for c in reversed(coefficients[:-1]):
+        total = total * x + c
+    return total
+
+
 def half_angle(square: Scalar) -> tuple[Scalar, Scalar]:
-    """Return sin(θ/2)/θ and cos(θ/2) for θ² = square; where it is zero the first terms, whose rates are right too."""
-    angle = sqrt(or_one(square))
+    """Return sin(θ/2)/θ and cos(θ/2) for θ² = square."""
+    angle = sqrt(larger(square, NEAR))
     return (
-        select_less(0.0, square, sin(angle * 0.5) / angle, 0.5 - square * (1 / 48)),
-        select_less(0.0, square, cos(angle * 0.5), 1.0 - square * 0.125),
+        select_less(square, NEAR, series(_HALF_SINE, square), sin(angle * 0.5) / angle),
+        select_less(square, NEAR, series(_HALF_COSINE, square), cos(angle * 0.5)),
     )
 
 
@@ -137,11 +153,13 @@ def quaternion_difference(a: Quaternion, b: Quaternion) -> Vec3:
     """Return the rotation vector, of at most half a turn, that leads from a to b, in a's axes."""
     r = multiply(Quaternion(-a.x, -a.y, -a.z, a.w), b)
     square = r.x * r.x + r.y * r.y + r.z * r.z
-    length = sqrt(or_one(square))
     size = select_less(r.w, 0.0, -r.w, r.w)  # q and −q are the same rotation
-    angle = select_less(0.0, square, atan2(length, size), 1.0)
+    near = NEAR * (r.w * r.w)
+    length, cosine = sqrt(larger(square, near)), select_less(square, near, size, 1.0)
+    tangent_squared = select_less(square, near, square, 0.0) / (cosine * cosine)
+    angle = select_less(square, near, series(_ARCTANGENT, tangent_squared) / cosine, atan2(length, size) / length)
     valid = _one(_squared(a)) * _one(_squared(b))  # a zero quaternion would differ from every other by nothing
-    factor = 2.0 * select_less(r.w, 0.0, -angle, angle) / select_less(0.0, square, length, size)
+    factor = 2.0 * select_less(r.w, 0.0, -angle, angle)
     angles: Vec3 = Vec3(r.x, r.y, r.z) * (factor * valid)
     return angles
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kinetree.joints._parts import half_angle, quaternion_difference, quaternion_integrate, random_quaternion
+from kinetree.joints._parts import half_angle, quaternion_difference, quaternion_integrate, random_quaternion, series
 from kinetree.joints.base import Joint, JointState, Limit
 from kinetree.scalars.functions import larger, select_less
 from kinetree.spatial import Force, Motion, Quaternion, Scalar, Transform, Vec3, cos, sin, sqrt
@@ -82,19 +82,12 @@ _BERNOULLI = [1 / 6, 1 / 30, 1 / 42, 1 / 30, 5 / 66, 691 / 2730, 7 / 6, 3617 / 5
 _COTANGENT = [b / math.factorial(2 * k + 2) for k, b in enumerate(_BERNOULLI)]
 
 
-def _series(coefficients: Sequence[float], x: Scalar) -> Scalar:
-    total = coefficients[-1]
-    for c in reversed(coefficients[:-1]):
-        total = total * x + c
-    return total
-
-
 def _exponential_coefficients(w: Vec3) -> tuple[Scalar, Scalar]:
     """Return (1 − cos θ)/θ² and (θ − sin θ)/θ³."""
     square = w.dot(w)
     s, c = half_angle(square)
     far = (1.0 - 2.0 * s * c) / larger(square, 1.0)
-    return 2.0 * s * s, select_less(square, 1.0, _series(_SINE_DEFICIT, square), far)
+    return 2.0 * s * s, select_less(square, 1.0, series(_SINE_DEFICIT, square), far)
 
 
 def _logarithm_coefficient(w: Vec3) -> Scalar:
@@ -103,4 +96,4 @@ def _logarithm_coefficient(w: Vec3) -> Scalar:
     beyond = larger(square, 1.0)
     half = sqrt(beyond) * 0.5
     far = (1.0 - half * cos(half) / sin(half)) / beyond
-    return select_less(square, 1.0, _series(_COTANGENT, square), far)
+    return select_less(square, 1.0, series(_COTANGENT, square), far)

@@ -105,8 +105,8 @@ class TangentSpace(Protocol):
 Arguments = Mapping[str, Any]
 """The inputs by name, as nested lists of scalars; an input without axes is a scalar."""
 
-Page = Callable[[Arguments, Mapping[str, Any], Sequence[str]], Mapping[str, Any]]
-"""Derivatives by these inputs, by name, from arguments and options."""
+Page = Callable[[Arguments, Mapping[str, Any], Sequence[str]], Mapping[tuple[str, str], Any]]
+"""Derivatives by these inputs, by the names of result and input, from arguments and options."""
 
 
 @dataclass(frozen=True)

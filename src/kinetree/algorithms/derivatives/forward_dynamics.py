@@ -1,61 +1,94 @@
-"""Derivatives of forward dynamics: ``∂a/∂x = −M⁻¹ ∂ID/∂x`` at the acceleration, and ``∂a/∂τ = M⁻¹``.
+"""Derivatives of forward and hybrid dynamics from those of inverse dynamics at the acceleration.
 
-M⁻¹ is that of the articulated-body recursion, as the acceleration, so that both keep the same digits. Columns of ∂ID
-that have the same zeros are solved in one loop over them; those that are columns of M are known outright.
+``∂a/∂x = −M⁻¹ ∂ID/∂x`` and ``∂a/∂τ = M⁻¹`` at the joints that are free; at prescribed ones ``∂τ = ∂ID + M ∂a``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from kinetree.algorithms.derivatives.changes import Changes
-from kinetree.algorithms.derivatives.inverse_dynamics import are_turning, joint_force_slopes, passive_slopes
-from kinetree.algorithms.dynamics.aba import aba
-from kinetree.algorithms.dynamics.crba import crba
-from kinetree.algorithms.dynamics.factorization import ltdl
-from kinetree.algorithms.dynamics.inverse import Row, articulated_inverse, inverse, product
-from kinetree.algorithms.dynamics.singular import refuse_singular
-from kinetree.algorithms.registry import Matrix
+from kinetree.algorithms.derivatives.inverse_dynamics import (
+    Blocks,
+    are_turning,
+    joint_force_slopes,
+    passive_slopes,
+)
+from kinetree.algorithms.derivatives.solutions import Inverse
+from kinetree.algorithms.dynamics import aba
+from kinetree.algorithms.dynamics.inverse import Row
+from kinetree.algorithms.dynamics.passive_forces import without_springs
+from kinetree.algorithms.dynamics.singular import velocities
 from kinetree.model import Model
 from kinetree.model.edit import regrouped
 from kinetree.scalars.functions import is_zero
-from kinetree.scalars.loops import map_columns
-from kinetree.spatial import Scalar
-
-UNROLLED_PRODUCT = 400
-"""The entries of L⁻¹, squared and divided by their rows, above which the columns of M⁻¹ are computed by loops."""
 
 
 def forward_dynamics(
     model: Model, given: Mapping[str, Any], options: Mapping[str, Any], wrt: Collection[str]
-) -> dict[str, Matrix]:
+) -> Blocks:
     """Return the derivatives of the acceleration."""
-    refuse_singular(model)
-    W, D_inverse = _inverse_factors(model, given["q"])
-    like = next(iter(given["q"]), 0.0)
-    found = {"tau": _inverse(W, D_inverse, like)} if "tau" in wrt else {}
+    M = Inverse.of(model, given["q"])
+    found: Blocks = {("a", "tau"): M.matrix()} if "tau" in wrt else {}
     if names := [name for name in ("q", "v") if name in wrt]:
-        state = {**given, "a": aba(model, **given, **options)}
-        changes = Changes.of(model, state, apart=not model.has_mimic_joints)
+        state = {**given, "a": aba.aba(model, **given, **options)}
+        changes = Changes.of(model, state, () if model.has_mimic_joints else range(model.nv))
         forces = joint_force_slopes(regrouped(model), changes, state, options)
-        known = {name: _known(model, changes, state, options, name) for name in names}
-        solved = _solved(W, D_inverse, [(forces[name], known[name]) for name in names], like)
-        found |= dict(zip(names, solved, strict=True))
+        blocks = M.responses([(forces[name], _known(model, changes, state, options, name)) for name in names])
+        found |= {("a", name): block for name, block in zip(names, blocks, strict=True)}
     return found
 
 
-def _inverse_factors(model: Model, q: Sequence[Scalar]) -> tuple[list[Row], Mapping[int, Scalar]]:
-    """Return the rows of L⁻¹ and D⁻¹ of ``M = LᵀDL``; with mimic joints, which couple branches, of M as a matrix."""
-    if not model.has_mimic_joints:
-        return articulated_inverse(model, q)
-    factor = ltdl(model, crba(regrouped(model), q))
-    return inverse(factor), {k: 1.0 / d for k, d in enumerate(factor.D)}
+def hybrid_dynamics(model: Model, given: Mapping[str, Any], options: Mapping[str, Any], wrt: Collection[str]) -> Blocks:
+    """Return the derivatives of accelerations and forces: those given are their own, the others follow."""
+    n, known = model.nv, velocities(model, options["prescribed"])
+    free = [k for k in range(n) if k not in known]
+    a, _ = aba.hybrid_dynamics(model, **given, **options)
+    state = {**given, "a": a}
+    changes = Changes.of(model, state, () if model.has_mimic_joints else free)
+    forces = joint_force_slopes(regrouped(model), changes, state, options)
+    M = forces["a"]
+    forces["a"] = [[x if l in known else 0.0 for l, x in enumerate(row)] for row in M]
+    names = [name for name in ("q", "v", "a") if name in wrt or (name == "a" and "tau" in wrt)]
+    outright = {name: _known(model, changes, state, options, name) if name != "a" else {} for name in names}
+    outright = {name: {j: c for j, c in columns.items() if not known & c.keys()} for name, columns in outright.items()}
+    rows = [{l: M[k][l] for l in free if not is_zero(M[k][l])} for k in sorted(known)]
+    inverse = Inverse.of(model, given["q"], options["prescribed"])
+    found: Blocks = {}
+    for name, X in zip(names, inverse.responses([(forces[x], outright[x]) for x in names], rows), strict=True):
+        tau = [[0.0] * n for _ in range(n)]
+        for k, row in zip(sorted(known), X[n:], strict=True):
+            tau[k] = [0.0 if j in outright[name] else x + forces[name][k][j] for j, x in enumerate(row)]
+            X[k] = [float(name == "a" and j == k) for j in range(n)]
+        found |= {("a", name): X[:n], ("tau", name): tau}
+    if "tau" in wrt:
+        found["a", "tau"] = inverse.matrix()
+        found["tau", "tau"] = [
+            [-found["a", "a"][l][k] if l not in known else 0.0 for l in range(n)]
+            if k in known
+            else [float(k == l) for l in range(n)]
+            for k in range(n)
+        ]
+    return {key: block for key, block in found.items() if key[1] in wrt}
+
+
+def solve_mass_matrix(model: Model, given: Mapping[str, Any], _: Mapping[str, Any], wrt: Collection[str]) -> Blocks:
+    """Return the derivatives of ``x = M⁻¹ b``: of forces at rest without gravity and springs, at the acceleration x."""
+    q, b = given["q"], given["b"]
+    M, n = Inverse.of(model, q), range(model.nv)
+    found: Blocks = {("x", "b"): M.matrix()} if "b" in wrt else {}
+    if "q" in wrt:
+        still = without_springs(model.with_gravity((0.0, 0.0, 0.0)))
+        state = {"q": q, "v": [0.0 for _ in n], "a": M.times(b, n)}
+        forces = joint_force_slopes(regrouped(still), Changes.of(still, state), state, {})
+        (found["x", "q"],) = M.responses([(forces["q"], {})])
+    return found
 
 
 def _known(
     model: Model, changes: Changes, state: Mapping[str, Any], options: Mapping[str, Any], name: str
-) -> dict[int, dict[int, Scalar]]:
+) -> dict[int, Row]:
     """Return the velocities whose q or v does to all forces what accelerations would do, and these by index."""
     if model.has_mimic_joints or (name == "q" and are_turning(state, options)):
         return {}
@@ -66,69 +99,3 @@ def _known(
         for k, needed in changes.as_accelerations(model, name).items()
         if is_zero(passive[k]) and all(is_zero(rotors[l]) for l in needed)
     }
-
-
-def _solved(
-    W: Sequence[Row],
-    D_inverse: Mapping[int, Scalar],
-    blocks: Sequence[tuple[Matrix, Mapping[int, Mapping[int, Scalar]]]],
-    like: Scalar,
-) -> list[Matrix]:
-    """Return ``−M⁻¹ B`` of each block B, of which some columns are known: M times these numbers."""
-    n = len(W)
-    solved: list[Matrix] = [[[0.0] * n for _ in range(n)] for _ in blocks]
-    captured: dict[int, int] = {}
-    patterns: dict[tuple[int, ...], list[tuple[int, int]]] = {}
-    for j in range(n):
-        rows = tuple(k for k in range(n) if any(not is_zero(B[k][j]) for B, _ in blocks))
-        for b, (B, known) in enumerate(blocks):
-            for k, x in known.get(j, {}).items():
-                solved[b][k][j] = -x
-            if j not in known and any(not is_zero(B[k][j]) for k in rows):
-                patterns.setdefault(rows, []).append((b, j))
-    for rows, places in patterns.items():
-
-        def solution(column: list[Scalar], rows: tuple[int, ...] = rows) -> list[Scalar]:
-            y: Row = {}
-            for k, x in zip(rows, column, strict=True):
-                for i, W_ki in W[k].items():
-                    y[i] = y[i] + W_ki * x if i in y else W_ki * x
-            y = {i: -(x * D_inverse[i]) for i, x in y.items()}
-            return [_times(W[k], y) for k in range(n)]
-
-        places.sort()  # neighbours in the results are neighbouring columns
-        entries = [[blocks[b][0][k][j] for k in rows] for b, j in places]
-        for (b, j), column in zip(places, map_columns(solution, entries, like, captured), strict=True):
-            for k, x in enumerate(column):
-                solved[b][k][j] = x
-    return solved
-
-
-def _times(row: Row, y: Row) -> Scalar:
-    return sum((x * y[i] for i, x in row.items() if i in y), 0.0)
-
-
-def _inverse(W: Sequence[Row], D_inverse: Mapping[int, Scalar], like: Scalar) -> Matrix:
-    """Return M⁻¹, exactly symmetric; of many velocities by a loop for each segment of the tree."""
-    n = len(W)
-    if sum(map(len, W)) ** 2 < UNROLLED_PRODUCT * n:
-        return product(W, D_inverse)
-    M_inverse: Matrix = [[0.0] * n for _ in range(n)]
-    left = list(range(n))
-    segments: dict[tuple[int, ...], list[int]] = {}
-    for k in range(n):
-        segments.setdefault(tuple(l for l in range(n) if k in W[l] or l in W[k]), []).append(k)
-    for members in segments.values():
-        across = sorted({i for k in members for i in W[k]})
-
-        def column(y: list[Scalar], across: Sequence[int] = across, rows: Sequence[int] = tuple(left)) -> list[Scalar]:
-            by_index = dict(zip(across, y, strict=True))
-            return [_times(W[k], by_index) for k in rows]
-
-        entries = [[W[k][i] * D_inverse[i] if i in W[k] else 0.0 for i in across] for k in members]
-        for k, found in zip(members, map_columns(column, entries, like), strict=True):
-            for l, x in zip(left, found, strict=True):
-                if l >= k or l not in members:
-                    M_inverse[k][l] = M_inverse[l][k] = x
-        left = [l for l in left if l not in members]
-    return M_inverse

@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from kinetree.algorithms.derivatives.changes import BodyMotion, Changes
-from kinetree.algorithms.derivatives.cloud import Cloud, Covector, centripetal_slope
+from kinetree.algorithms.derivatives.cloud import Covector, centripetal_slope
 from kinetree.algorithms.dynamics.passive_forces import passive_forces, without_springs
 from kinetree.algorithms.dynamics.rnea import body_wrenches
 from kinetree.algorithms.registry import Matrix, Vector
@@ -22,29 +22,29 @@ from kinetree.scalars.functions import is_zero
 from kinetree.spatial import Force, Mat3, Scalar
 from kinetree.spatial.vector import ZERO
 
+Blocks = dict[tuple[str, str], Matrix]
+"""Derivatives of a result by an input, by their names."""
+
 
 def inverse_dynamics(
     model: Model, given: Mapping[str, Any], options: Mapping[str, Any], wrt: Collection[str]
-) -> dict[str, Matrix]:
+) -> Blocks:
     """Return the derivatives of the joint forces; wrenches in the world's axes are turned by the bodies' own motion."""
-    return joint_force_slopes(model, Changes.of(model, given), given, options)
+    found = joint_force_slopes(model, Changes.of(model, given), given, options)
+    return {("tau", name): found[name] for name in wrt}
 
 
-def bias_forces(
-    model: Model, given: Mapping[str, Any], _: Mapping[str, Any], wrt: Collection[str]
-) -> dict[str, Matrix]:
+def bias_forces(model: Model, given: Mapping[str, Any], _: Mapping[str, Any], wrt: Collection[str]) -> Blocks:
     """Return the derivatives of inverse dynamics without accelerations."""
-    found = inverse_dynamics(model, {**given, "a": [0.0] * model.nv}, {"f_ext_frame": "body"}, wrt)
-    return {name: found[name] for name in wrt}
+    state = {**given, "a": [0.0] * model.nv}
+    found = joint_force_slopes(model, Changes.of(model, state), state, {})
+    return {("h", name): found[name] for name in wrt}
 
 
-def gravity_forces(
-    model: Model, given: Mapping[str, Any], _: Mapping[str, Any], wrt: Collection[str]
-) -> dict[str, Matrix]:
+def gravity_forces(model: Model, given: Mapping[str, Any], _: Mapping[str, Any], wrt: Collection[str]) -> Blocks:
     """Return the derivatives of inverse dynamics at rest, without springs."""
-    zero = [0.0] * model.nv
-    found = inverse_dynamics(without_springs(model), {**given, "v": zero, "a": zero}, {"f_ext_frame": "body"}, wrt)
-    return {"q": found["q"]}
+    state = {**given, "v": [0.0] * model.nv, "a": [0.0] * model.nv}
+    return {("g", "q"): joint_force_slopes(without_springs(model), Changes.of(model, state), state, {})["q"]}
 
 
 def joint_force_slopes(
@@ -52,14 +52,14 @@ def joint_force_slopes(
 ) -> dict[str, Matrix]:
     """Return ``∂τ/∂q`` along the velocities of the joints, ``∂τ/∂v`` and ``∂τ/∂a``, by the input's name."""
     states, motions, freedoms = changes
-    wrenches = body_wrenches(states, model, given.get("f_ext"), options["f_ext_frame"])
+    wrenches = body_wrenches(states, model, given.get("f_ext"), options.get("f_ext_frame", "body"))
     turning = are_turning(given, options)
     held = list(wrenches) if turning else [Force.zero()] * model.nb  # of the subtrees, fixed in the world
-    clouds, slopes = [], []
-    for i, (body, motion) in enumerate(zip(model.bodies, motions, strict=True)):
-        clouds.append(Cloud.of(body.inertia, motion.seen[0].ang, body.inertia.wrench(*motion.seen) - wrenches[i]))
-        parent = motion if body.parent == WORLD else motions[body.parent]
-        slopes.append(centripetal_slope(body.X_T.r, parent.own[0].ang, parent.V))
+    clouds, parents = changes.clouds(model, wrenches), [motions[max(body.parent, 0)] for body in model.bodies]
+    slopes = [
+        centripetal_slope(body.X_T.r, parent.own[0].ang, parent.V)
+        for body, parent in zip(model.bodies, parents, strict=True)
+    ]
     dq, dv, M = ([[0.0] * model.nv for _ in range(model.nv)] for _ in range(3))
 
     def put(A: Matrix, k: int, j: int, x: object) -> None:
@@ -79,7 +79,7 @@ def joint_force_slopes(
                 put(dv, k, other.k, row.of(other.by_v, V))
             j = i
             while model.bodies[j].parent != WORLD:
-                row = _climbed(row, model.bodies[j], states[j], motions[j], motions[model.bodies[j].parent], slopes[j])
+                row = _climbed(row, model.bodies[j], states[j], motions[j], parents[j], slopes[j])
                 column_q, column_v, turned = (states[j].Xup.T @ x for x in (column_q, column_v, turned))
                 j = model.bodies[j].parent
                 for other in freedoms[j]:
@@ -91,14 +91,10 @@ def joint_force_slopes(
                     put(dq, other.k, k, other.S.dot(column_q))
                     put(dv, other.k, k, other.S.dot(column_v))
         if body.parent != WORLD:
-            X_J, X_T = states[i].X_J, body.X_T
-            slid = X_J.E.to_a(motions[i].own[0].lin)  # the child's origin, in the joint's frame
-            cloud = cloud.back(X_J.E).shifted(X_J.r, slid * 2.0).back(X_T.E)
-            moved = cloud.shifted(X_T.r, motions[body.parent].seen[0].ang.cross(X_T.r * 2.0))
-            clouds[body.parent] = clouds[body.parent].with_other(moved)
             held[body.parent] = held[body.parent] + states[i].Xup.T @ held[i]
+    passive = passive_slopes(model, given["q"], given["v"])
     for name, A in (("q", dq), ("v", dv)):
-        for k, slope in enumerate(passive_slopes(model, given["q"], given["v"])[name]):
+        for k, slope in enumerate(passive[name]):
             put(A, k, k, slope)
     return {"q": dq, "v": dv, "a": M}
 

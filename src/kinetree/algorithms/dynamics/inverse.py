@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from kinetree.algorithms.dynamics.crba import crba
 from kinetree.algorithms.dynamics.factorization import UNROLLED, Factor, ltdl
@@ -23,10 +23,12 @@ UNROLLED_FACTOR = 600
 """The `path_lengths` above which solutions with given factors are a loop over right-hand sides."""
 
 
-def articulated_model(model: Model, q: Vector) -> tuple[list[BodyState], dict[int, list[Pivot]]]:
-    """Return the states of all bodies, and the pivots of the articulated-body recursion by body."""
+def articulated_model(
+    model: Model, q: Vector, rigid: Collection[int] = ()
+) -> tuple[list[BodyState], dict[int, list[Pivot]]]:
+    """Return the states of all bodies, and the pivots of the articulated-body recursion: none of rigid bodies."""
     states = [model.jcalc(i, q) for i in range(model.nb)]
-    return states, {i: met for i, met, _ in articulated_bodies(model, states)}
+    return states, {i: met for i, met, _ in articulated_bodies(model, states, rigid)}
 
 
 def inverse_by_segments(model: Model, q: Vector) -> Matrix:
@@ -109,9 +111,12 @@ def inverse(factor: Factor) -> list[Row]:
     return W
 
 
-def articulated_inverse(model: Model, q: Vector) -> tuple[list[Row], dict[int, Scalar]]:
-    """Return the rows of L⁻¹ without zeros, and D⁻¹: responses of the recursion to unit forces; nothing cancels."""
-    states, pivots = articulated_model(model, q)
+def articulated_inverse(model: Model, q: Vector, rigid: Collection[int] = ()) -> tuple[list[Row], dict[int, Scalar]]:
+    """Return the rows of L⁻¹ without zeros, and D⁻¹: responses of the recursion to unit forces; nothing cancels.
+
+    Where the joints of rigid bodies do not move, they are those of the others.
+    """
+    states, pivots = articulated_model(model, q, rigid)
     W: list[Row] = [{} for _ in range(model.nv)]
     for i, (n, (k, _, p, _)) in ((i, entry) for i, met in pivots.items() for entry in enumerate(met)):
         row, beyond = {k: 1.0}, pivots[i][n + 1 :]
