@@ -239,12 +239,11 @@ def dressed(shot: Shot) -> Shot:
 def film(shot: Shot, browser: Chromium) -> list[Image.Image]:
     """Return the pictures of a motion."""
     shot, pictures = dressed(shot), []
-    motion, (wide, high) = shot.motion, shot.size
+    motion = shot.motion
     at = moments(motion, None)
-    size = {"width": wide, "height": high, "deviceScaleFactor": 1, "mobile": False}
-    browser.call("Emulation.setDeviceMetricsOverride", **size)
+    browser.resize(*shot.size)
     with motion.view(browser=False) as shown:
-        shown._player.playing = False
+        shown._player.playing.value = False
         browser.open(shown.url)
         browser.only_the_scene()
         while not (clients := shown._server.get_clients()):

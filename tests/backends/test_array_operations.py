@@ -78,6 +78,17 @@ def functions(count=9):
     return Map(body, count)
 
 
+def loops(captured, inner):
+    """A map over columns whose body is a loop of captured values and of two entries of the column."""
+
+    def function(c, u):
+        graph = u[0].graph
+        given = [*c[: inner.captured], *[*u, *c][: inner.results]]
+        return [Expr(graph, i) for i in call(graph, inner, [x.id for x in given])][:2]
+
+    return Map(nested((("result", (2,)), function), captured, Port("column", (2,))), 6)
+
+
 def twice():
     """A loop whose body is another loop and a map, after which it has a constant and more work."""
 
@@ -102,7 +113,12 @@ OPERATIONS = {
     "map": columns(),
     "one column": columns(1),
     "a vector": columns(8),
+    "a part of a vector": columns(6),
+    "three columns": columns(3),
     "functions": functions(),
+    "some functions": functions(5),
+    "loops side by side": loops(2, powers(4)),
+    "much around loops side by side": loops(230, many(carried=230)),
     "in each other": twice(),
 }
 

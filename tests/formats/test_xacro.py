@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import time
@@ -11,6 +12,7 @@ from importlib import metadata
 from pathlib import Path
 
 import pytest
+import trimesh
 
 import kinetree as kt
 from kinetree.errors import ArgumentError, FormatError, FormatWarning
@@ -152,9 +154,15 @@ def test_includes(workspace, monkeypatch, filename, environment, packages):
         (asking("$(find ..)/x.xacro"), "the package '..' is not found"),
         (asking("missing.xacro"), "an included file cannot be read: .*missing.xacro"),
         (asking("r.urdf.xacro"), "files include each other in a circle: .*r.urdf.xacro → .*r.urdf.xacro"),
-        (asking("a.xacro"), r"in a circle: .*r.urdf.xacro → .*a.xacro → .*b.xacro → .*a.xacro \(in .*a.xacro\)"),
+        (asking("a.xacro"), r"^\S*a.xacro: files .* in a circle: .*r.urdf.xacro → .*a.xacro → .*b.xacro → .*a.xacro"),
         (asking("bomb.xacro"), "EntitiesForbidden|DTDForbidden"),
-        (asking("broken.xacro"), r"mismatched tag.* \(in .*broken.xacro\)"),
+        (asking("broken.xacro"), r"^\S*broken.xacro: mismatched tag: line 2, .* \(included from \S*r.urdf.xacro\)$"),
+        (asking("deep.xacro"), r"^\S*broken.xacro: mismatched .* \(included from \S*deep.xacro\)$"),
+        (asking("unknown.xacro"), r"^\S*unknown.xacro: unknown macro name: xacro:nowhere \(included from"),
+        (
+            asking("macro.xacro").replace("</robot>", "<xacro:m/></robot>"),
+            r"^\S*macro.xacro: in the macro 'm': name 'x' is not .* expression 'x' \(called in \S*r.urdf.xacro",
+        ),
         (asking("$(arg which).xacro"), "the argument 'which' is missing: xacro={'which': …}"),
         (asking("${xacro.load_yaml('../../secret.yaml')}"), "secret.yaml is outside of"),
         (asking("$(env NOT_SET_ANYWHERE)"), "environment variable .*NOT_SET_ANYWHERE"),
@@ -166,7 +174,10 @@ def test_what_is_missing_or_refused(workspace, text, said):
     (urdf / "a.xacro").write_text(asking("b.xacro"))
     (urdf / "b.xacro").write_text(asking("a.xacro"))
     (urdf / "bomb.xacro").write_text("<!DOCTYPE r [<!ENTITY a 'x'>]><robot>&a;</robot>")
-    (urdf / "broken.xacro").write_text("<robot><a></robot>")
+    (urdf / "broken.xacro").write_text("<robot>\n<a></robot>")
+    (urdf / "deep.xacro").write_text(asking("broken.xacro"))
+    (urdf / "unknown.xacro").write_text(included("a.xacro", "<xacro:nowhere/>"))
+    (urdf / "macro.xacro").write_text(included("a.xacro", "<xacro:macro name='m'><link name='${x}'/></xacro:macro>"))
     (urdf / "r.urdf.xacro").write_text(text)
     with pytest.raises(FormatError, match=said):
         kt.load(urdf / "r.urdf.xacro")
@@ -258,8 +269,39 @@ def test_what_grows_beyond_its_limits(monkeypatch):
 
 
 def test_arguments_that_the_file_has_not_are_named(folder):
-    with pytest.warns(FormatWarning, match="no xacro argument 'sise', did you mean 'size'"):
+    with pytest.raises(ArgumentError, match=r"arm.urdf.xacro: no xacro argument 'sise', did you mean 'size'\?"):
         kt.load(folder / "arm.urdf.xacro", xacro={"sise": "large"})
+    (folder / "r.xacro").write_text(asking("arm.urdf.xacro"))
+    with pytest.raises(ArgumentError, match="did you mean 'size'"):  # of the file that it includes
+        kt.load(folder / "r.xacro", xacro={"sice": "large"})
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "<xacro:if value='false'><xacro:arg name='size' default=''/></xacro:if>",
+        "<xacro:property name='p' value='$(arg size)'/>",
+        "<xacro:property name='p' value='$(eval size * 2)'/>",
+    ],
+)
+def test_arguments_need_no_declaration_that_is_met(body):
+    assert kt.load(of("x").replace("<link", body + "<link"), xacro={"size": 2}).frame_names == ("x",)
+
+
+@pytest.mark.parametrize("link", ["arm.urdf.xacro", "r.xacro"])
+def test_links_are_followed_as_installed_workspaces_have_them(folder, link):
+    (folder / "source").mkdir()
+    (folder / "installed").mkdir()
+    (folder / "r.xacro").write_text(asking("arm.urdf.xacro"))
+    for name in ("arm.urdf.xacro", "r.xacro"):
+        (folder / name).rename(folder / "source" / name)
+        (folder / "installed" / name).symlink_to(folder / "source" / name)
+    assert kt.load(folder / "installed" / link).mass == 2.0
+    (folder / "installed" / "self.xacro").symlink_to(folder / "installed" / "again.xacro")
+    (folder / "source" / "again.xacro").write_text(asking("self.xacro"))
+    (folder / "installed" / "again.xacro").symlink_to(folder / "source" / "again.xacro")
+    with pytest.raises(FormatError, match="in a circle"):
+        kt.load(folder / "installed" / "again.xacro")
 
 
 @pytest.mark.parametrize("given", ["small", {1: "x"}, {"size": None}, {"size": [1]}])
@@ -298,3 +340,23 @@ def test_a_mechanism_in_xacro(folder):
 )
 def test_other_formats_in_xacro(text):
     assert kt.load(text.format(XMLNS), xacro={}).mass == 2.0
+
+
+@pytest.mark.parametrize(
+    "compiler", ["", "<compiler meshdir='meshes'/>", "<compiler angle='radian'/>\n<compiler assetdir='./meshes/'/>"]
+)
+def test_mjcf_in_xacro_finds_its_meshes(tmp_path, compiler):
+    (tmp_path / "meshes").mkdir()
+    trimesh.creation.box((1, 2, 3)).export(tmp_path / "meshes" / "cube.stl")
+    file = "cube.stl" if "dir" in compiler else "meshes/cube.stl"
+    (tmp_path / "r.xacro").write_text(f"""<mujoco {XMLNS}>{compiler}<asset><mesh name='m' file='{file}'/></asset>
+        <worldbody><body name='a'><freejoint/><geom type='mesh' mesh='m' density='${{1 + 1}}'/>
+        <geom type='nonsense'/></body></worldbody></mujoco>""")
+    with pytest.raises(FormatError, match="invalid keyword") as raised:
+        kt.load(tmp_path / "r.xacro")
+    printed = theirs(tmp_path / "r.xacro").splitlines()
+    line = int(re.search(r"line (\d+)", str(raised.value))[1])
+    assert "nonsense" in printed[line - 1]
+    text = (tmp_path / "r.xacro").read_text().replace("<geom type='nonsense'/>", "")
+    (tmp_path / "r.xacro").write_text(text)
+    assert kt.load(tmp_path / "r.xacro").mass == pytest.approx(12.0)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import trimesh
 
-from kinetree.errors import ArgumentError, FormatError, FormatWarning, ModelError
+from kinetree.errors import ArgumentError, FormatError, FormatWarning
 from kinetree.geometry import (
     Box,
     Capsule,
@@ -188,12 +188,6 @@ def test_hostile_files_are_named_with_their_link(tmp_path, name):
 def test_a_missing_file_says_what_to_do():
     with pytest.raises(FormatError, match=r"link 'arm': there is no mesh meshes/a\.stl; packages="):
         meshes_of(Geometry("arm", Mesh("meshes/a.stl")))
-
-
-@pytest.mark.parametrize("scale", [(1, 0, 1), (1, math.nan, 1), (math.inf, 1, 1)])
-def test_a_scale_of_zero_is_refused(scale):
-    with pytest.raises(ModelError, match="a path and 3 factors, finite and not 0; "):
-        Mesh("a.stl", scale)
 
 
 def test_a_file_of_too_many_triangles_is_refused_before_it_is_read(tmp_path, monkeypatch):

@@ -54,6 +54,7 @@ class Chromium:
         self.call("Page.enable")
         self.call("Network.enable")
         self.call("Runtime.enable")
+        self.resize(width, height)
 
     def _connect(self) -> Any:
         from websockets.sync.client import connect
@@ -85,6 +86,10 @@ class Chromium:
         while not any(event["method"] == "Page.loadEventFired" for event in self.events):
             self.events.append(json.loads(self._page.recv(timeout=60)))
 
+    def resize(self, width: int, height: int) -> None:
+        """Give the page this size."""
+        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
+
     def evaluate(self, code: str) -> Any:
         """Return the value of an expression of JavaScript."""
         return self.call("Runtime.evaluate", expression=code, returnByValue=True)["result"].get("value")
@@ -109,11 +114,20 @@ class Chromium:
 
         return np.asarray(Image.open(io.BytesIO(self.png())).convert("RGB"))
 
-    def until(self, seen: Callable[[Any], bool], seconds: float = 40.0) -> np.ndarray[Any, np.dtype[np.uint8]]:
+    def until(self, seen: Callable[[Any], bool], seconds: float = 120.0) -> np.ndarray[Any, np.dtype[np.uint8]]:
         """Return what is seen once it is as wanted, or after some time."""
         end = time.monotonic() + seconds
         while not seen(picture := self.pixels()) and time.monotonic() < end:
             time.sleep(0.5)
+        return picture
+
+    def still(self, seconds: float = 120.0) -> np.ndarray[Any, np.dtype[np.uint8]]:
+        """Return what is seen once it has not changed for a second."""
+        picture, since, end = self.pixels(), time.monotonic(), time.monotonic() + seconds
+        while time.monotonic() < min(end, since + 1.0):
+            time.sleep(0.2)
+            if not np.array_equal(picture, now := self.pixels()):
+                picture, since = now, time.monotonic()
         return picture
 
     def close(self) -> None:

@@ -17,7 +17,7 @@ from synthetic import Function, N, at_once, declare, reference, states
 from kinetree.errors import ArgumentError
 from kinetree.glue import interrupts
 from kinetree.runtime import get_num_threads, outputs, set_num_threads, threads
-from kinetree.runtime.outputs import LEAST_BYTES, MOST_BYTES, empty
+from kinetree.runtime.outputs import LEAST_BYTES, MOST_BYTES, RETAINED_BYTES, empty
 
 F64 = np.dtype(np.float64)
 ROWS = LEAST_BYTES // 8 // 4 + 1
@@ -55,12 +55,17 @@ def test_a_variable_that_is_set_again_and_again_has_two_blocks():
     del result
 
 
-def test_no_more_than_two_are_kept():
-    results = [empty((ROWS, 4), F64) for _ in range(5)]
+def test_three_results_of_every_call_are_in_the_same_blocks():
+    calls = [{place(x) for x in [empty((ROWS, 4), F64) for _ in range(3)]} for _ in range(4)]
+    assert all(len(places) == 3 and places == calls[0] for places in calls)
+
+
+def test_no_more_than_so_many_bytes_are_kept():
+    results = [empty((MOST_BYTES // 2 // 8,), F64) for _ in range(6)]
     gone = [weakref.ref(r.base) for r in results]
     results.clear()
     gc.collect()
-    assert sum(block() is not None for block in gone) == 2
+    assert sum(block() is not None for block in gone) == RETAINED_BYTES // (MOST_BYTES // 2)
 
 
 @pytest.mark.parametrize("size", [8, LEAST_BYTES - 8, MOST_BYTES + 8])

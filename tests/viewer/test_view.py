@@ -22,7 +22,7 @@ from kinetree.geometry import Box, Cylinder, Geometries, Geometry, Mesh
 from kinetree.geometry.meshes import meshes_of
 from kinetree.joints import Cylindrical, FreeFlyer, Prismatic, Revolute, Spherical
 from kinetree.viewer import view as module
-from kinetree.viewer.controls import Player, add_sliders
+from kinetree.viewer.controls import Player, Sliders
 from kinetree.viewer.scene import MOST_ROBOTS, Scene, assets, inertia_box
 from robots import erd_urdf
 
@@ -67,10 +67,10 @@ def test_meshes_stand_where_the_links_are(name, seen):
     wanted = []
     for g in robot.visual_geometry:
         T = robot.frame_placement(q, frame=g.link) @ np.array(g.placement.placement)
-        T[..., :3, 3] += scene._shift[:, 0]
+        T[..., :3, 3] += scene.shift[:, 0]
         wanted += list(T)
     found = []
-    for handle, _ in scene._meshes:
+    for handle, _ in scene._handles[:-1]:  # the last ones are frames
         T = np.tile(np.eye(4), (len(handle.batched_wxyzs), 1, 1))
         T[:, :3, :3], T[:, :3, 3] = rotations(handle.batched_wxyzs), handle.batched_positions
         found += list(T)
@@ -81,21 +81,22 @@ def test_meshes_stand_where_the_links_are(name, seen):
 def test_a_mesh_is_sent_once(seen, go2):
     scene = seen(go2, go2.neutral())
     files = {(g.shape, g.color) for g in go2.visual_geometry}
-    assert len(scene._meshes) == len(files) < len(go2.visual_geometry)
+    assert len(scene._handles) - 1 == len(files) < len(go2.visual_geometry)
 
 
 def test_robots_of_a_batch_stand_apart(seen):
     panda = kt.load("panda")
     scene = seen(panda, np.tile(panda.neutral(), (7, 1)))
-    places = scene._shift[:, 0]
+    places = scene.shift[:, 0]
     gaps = np.linalg.norm(places[:, None] - places, axis=-1) + 100.0 * np.eye(7)
-    assert gaps.min() == pytest.approx(1.5 * scene._size)
+    assert gaps.min() == pytest.approx(1.5 * scene.size)
 
 
 def test_links_without_meshes_are_boxes_with_their_inertia():
     robot = kt.load("panda")
-    for k, body in enumerate(robot.model.bodies):
-        ((box,),) = ([*meshes_of(g)] for g in inertia_box(robot, k))
+    for body in robot.model.bodies:
+        (box,) = meshes_of(Box((1.0, 1.0, 1.0)))
+        box.apply_transform(inertia_box(body.inertia))
         box.density = float(body.inertia.m) / box.volume
         com = [float(x) / float(body.inertia.m) for x in body.inertia.h]
         np.testing.assert_allclose(box.center_mass, com, atol=1e-12)
@@ -147,28 +148,28 @@ def test_contact_forces_bear_the_weight_where_the_feet_are(seen, go2):
     f = np.zeros((1, 12))
     f[0, 2::3] = 0.25 * go2.mass * 9.81
     scene = seen(go2, q, mechanism=mech)
-    assert not scene._arrows.visible
+    assert not len(scene._arrows.points)
     scene.show(q[None], f)
     arrows = scene._arrows.points
     lowest = [go2.frame_placement(q, frame=foot)[:3, 3] - [0, 0, 0.02] for foot in FEET]
     np.testing.assert_allclose(arrows[:, 0], lowest, atol=1e-6)
-    np.testing.assert_allclose((arrows[:, 1] - arrows[:, 0]).sum(axis=0), [0, 0, 0.5 * scene._size], atol=1e-6)
-    assert scene._arrows.visible
+    np.testing.assert_allclose((arrows[:, 1] - arrows[:, 0]).sum(axis=0), [0, 0, scene.size], atol=1e-6)
     f[0, 3:] = 0.0
     scene.show(q[None], f)
     assert len(scene._arrows.points) == 1  # feet in the air have none
-    scene.choose(with_forces=False)
+    scene.switch("contact forces", on=False)
     assert not scene._arrows.visible
 
 
 def test_frames_on_and_off(seen, go2):
     q = go2.random_configuration(seed=1)
     scene = seen(go2, q)
-    assert not scene.frames.visible
-    scene.choose(with_frames=True)
+    frames = scene.switches["frames"]
+    assert not frames.visible
+    scene.switch("frames", on=True)
     wanted = [go2.frame_placement(q, frame=name)[:3, 3] for name in go2.frame_names]
-    np.testing.assert_allclose(scene.frames.batched_positions, wanted, atol=1e-6)
-    assert scene.frames.visible
+    np.testing.assert_allclose(frames.batched_positions, wanted, atol=1e-6)
+    assert frames.visible
 
 
 class Gui:
@@ -192,7 +193,7 @@ class Gui:
     def set(self, label, value):
         self.sliders[label].value = value
         for call in self.sliders[label].calls:
-            call(None)
+            call(types.SimpleNamespace(client=0))
 
 
 def test_sliders_have_limits_and_move_each_kind_of_joint():
@@ -204,7 +205,7 @@ def test_sliders_have_limits_and_move_each_kind_of_joint():
         limits = {"limits": kt.JointLimits(-0.5, 2.0)} if name == "hinge" else {}
         b.add_joint(f"{name}_joint", parent=before, child=name, joint=joint, **limits)
     robot, gui, shown = kt.Robot(b.build()), Gui(), []
-    add_sliders(gui, robot, robot.neutral(), shown.append)
+    sliders = Sliders(gui, robot, robot.neutral(), shown.append)
     assert len(gui.sliders) == robot.nv == 13
     assert (gui.sliders["hinge_joint"].low, gui.sliders["hinge_joint"].high) == (-0.5, 2.0)
     assert gui.sliders["rail_joint"].high == 1.0
@@ -218,32 +219,36 @@ def test_sliders_have_limits_and_move_each_kind_of_joint():
     np.testing.assert_allclose((np.linalg.inv(T[0]) @ T[1])[:3, 1], [0, 0, 1], atol=1e-12)
     assert shown[-1][robot.q_names.index("hinge_joint")] == 1.5
     gui.buttons[0](None)
-    gui.set("hinge_joint", 0.0)
     np.testing.assert_allclose(shown[-1], robot.neutral(), atol=1e-15)
+    assert not any(slider.value for slider in gui.sliders.values())
+    for seed in range(3):  # they follow, and lead to where they are
+        sliders.follow(q := robot.random_configuration(seed=seed))
+        gui.set("hinge_joint", gui.sliders["hinge_joint"].value)
+        np.testing.assert_allclose(robot.difference(shown[-1], q), np.zeros(13), atol=1e-12)
 
 
 def test_a_slider_reaches_a_start_beyond_the_limits():
     gui, robot = Gui(), kt.load("panda")
-    add_sliders(gui, robot, robot.neutral(), print)  # joint 4 is at 0 then, and its upper limit is −0.07
+    Sliders(gui, robot, robot.neutral(), print)  # joint 4 is at 0 then, and its upper limit is −0.07
     assert gui.sliders["panda_joint4"].high == 0.0
 
 
 def test_a_motion_is_played_over_and_over_stopped_and_slowed_down(server, monkeypatch):
     monkeypatch.setattr(server, "get_clients", lambda: {0: "someone"})
-    times, player = [], Player(server, np.array([1.0, 1.2]), lambda t: times.append(t))
+    times = []
+    player = Player(server, np.array([1.0, 1.2]), times.append)
     deadline = time.monotonic() + 20.0
     while not (len(times) > 2 and min(np.diff(times)) < 0.0) and time.monotonic() < deadline:
         time.sleep(0.02)
     assert min(np.diff(times)) < 0.0  # it began anew
     assert max(times) <= 1.2
     assert min(times) >= 1.0
-    player._pressed(None)
+    player.playing.value = False
     time.sleep(0.1)
     count = len(times)
     time.sleep(0.15)
     assert len(times) == count
-    assert player._button.label == "play"
-    player._moved(types.SimpleNamespace(client=0, target=types.SimpleNamespace(value=1.1)))
+    player.time.value = 1.1
     assert times[-1] == 1.1
     player.stop()
     assert not player.is_alive()
@@ -264,8 +269,13 @@ def test_the_page_is_served_until_it_is_closed():
             view.show(np.zeros((2, 7)))
         with pytest.raises(ArgumentError, match="not finite"):
             view.show([np.nan] * 7)
+        assert [slider.value for slider, *_ in view._sliders._sliders] == robot.neutral().tolist()
+        view.show(q := robot.random_configuration(seed=0))
+        assert [slider.value for slider, *_ in view._sliders._sliders] == q.tolist()
     view.close()
     assert "closed" in repr(view)
+    with pytest.raises(ArgumentError, match=r"this view of 'panda' is closed: view\(\) opens another one"):
+        view.show(robot.neutral())
     with socket.socket() as there:
         assert there.connect_ex(("127.0.0.1", port)) != 0
     assert threading.active_count() <= threads + 1
@@ -307,6 +317,8 @@ def test_missing_packages_are_named(monkeypatch, package, tmp_path):
 def test_odd_arguments(tmp_path):
     robot = kt.load("ur5")
     motion = kt.Trajectory(robot, [0.0, 1e4], np.zeros((2, 6)), np.zeros((2, 6)))
+    pushed = kt.Trajectory(robot, [0.0, 1.0], np.zeros((2, 6)), np.zeros((2, 6)), f=np.zeros((2, 2)))
+    other = kt.Mechanism(robot, [kt.Contact(robot.frame_names[-1])])
     for call, said in [
         (lambda: robot.view(shapes="skin", browser=False), "shapes"),
         (lambda: robot.view(np.zeros((MOST_ROBOTS + 1, 6)), browser=False), "too many to be seen"),
@@ -316,6 +328,7 @@ def test_odd_arguments(tmp_path):
         (lambda: motion.save_html(tmp_path / "a.html", fps=0.0), "fps"),
         (lambda: motion.save_html(tmp_path / "none" / "a.html"), "no directory"),
         (lambda: motion.view(mechanism=kt.load("ur5"), browser=False), "mechanism takes"),
+        (lambda: pushed.view(mechanism=other, browser=False), r"f has shape \(2, 2\), \(\.\.\., 3\) is needed"),
     ]:
         with pytest.raises(ArgumentError, match=said):
             call()

@@ -18,7 +18,7 @@ from kinetree.errors import ArgumentError, FormatError, unknown_name, warn_user
 from kinetree.formats.xml import MAX_BYTES, without_declaration
 from kinetree.locks import importing
 
-PROCESS = Path(__file__).with_name("xacro_process.py")
+COMMAND = [sys.executable, "-I", str(Path(__file__).with_name("xacro_process.py"))]
 SECONDS = 30.0
 """The time that a file may take; large robots take one."""
 MEMORY = 2 * 2**30
@@ -32,50 +32,37 @@ def expand(
     with importing:
         if find_spec("xacro") is None:
             raise ArgumentError(f"{source} is a xacro file: pip install xacro, which expands it")
-    values = _as_text(arguments)
-    request = {
-        "text": without_declaration(text) if isinstance(text, str) else text.decode("latin-1"),
-        "encoded": isinstance(text, bytes),
+    request: dict[str, Any] = {
+        "text": (without_declaration(text).encode() if isinstance(text, str) else text).decode("latin-1"),
         "path": os.path.join(folder, os.path.basename(source)),
-        "folder": folder,
-        "arguments": values,
+        "arguments": _as_text(arguments),
         "packages": dict(named),
         "sys_path": [str(path) for path in sys.path],
         "limits": [int(SECONDS) + 1, MEMORY, MAX_BYTES],
     }
-    answer = _run(source, request)
+    try:
+        done = subprocess.run(COMMAND, input=json.dumps(request).encode(), capture_output=True, timeout=SECONDS)
+        answer = json.loads(done.stdout)
+    except subprocess.TimeoutExpired:
+        raise FormatError(f"{source}: xacro has not ended in {SECONDS:g} s: does it expand itself for ever?") from None
+    except ValueError:
+        last = done.stderr.decode(errors="replace").strip()[-300:]
+        large = f"is it larger than {MEMORY / 2**30:g} GB?"
+        raise FormatError(f"{source}: xacro ended without a result, {large} {last}") from None
     if "error" in answer:
-        raise FormatError(f"{source}: {answer['error']}")
-    for name in values:
-        if name not in answer["asked"]:
-            warn_user(f"{source}: {unknown_name('xacro argument', name, sorted(answer['asked']))}")
+        raise FormatError(answer["error"].replace(request["path"], source))
+    for name in answer["unknown"]:
+        raise ArgumentError(f"{source}: {unknown_name('xacro argument', name, answer['arguments'])}")
     if answer["warnings"]:
         warn_user(f"{source}: xacro: {answer['warnings']}")
     return str(answer["text"])
-
-
-def _run(source: str, request: Mapping[str, object]) -> dict[str, Any]:
-    """Return the answer of a process that has got this request."""
-    command = [sys.executable, "-I", str(PROCESS)]
-    try:
-        done = subprocess.run(command, input=json.dumps(request).encode(), capture_output=True, timeout=SECONDS)
-    except subprocess.TimeoutExpired:
-        raise FormatError(f"{source}: xacro has not ended in {SECONDS:g} s: does it expand itself for ever?") from None
-    try:
-        return json.loads(done.stdout)  # type: ignore[no-any-return]
-    except ValueError:
-        gigabytes = f"{MEMORY / 2**30:g} GB"
-        last = done.stderr.decode(errors="replace").strip()[-300:]
-        raise FormatError(f"{source}: xacro ended without a result, is it larger than {gigabytes}? {last}") from None
 
 
 def _as_text(arguments: Mapping[str, object]) -> dict[str, str]:
     """Return arguments as launch files give them."""
     if not isinstance(arguments, Mapping):
         raise ArgumentError(f"xacro takes a mapping such as {{'ur_type': 'ur5e'}}; {arguments!r} was given")
-    found = {}
     for name, value in arguments.items():
         if not isinstance(name, str) or not isinstance(value, str | bool | int | float | os.PathLike):
             raise ArgumentError(f"xacro takes names and their values, text or numbers; {name!r}: {value!r} was given")
-        found[name] = str(value).lower() if isinstance(value, bool) else str(value)
-    return found
+    return {name: str(x).lower() if isinstance(x, bool) else str(x) for name, x in arguments.items()}

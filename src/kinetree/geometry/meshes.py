@@ -113,7 +113,7 @@ def of_file(shape: shapes.Mesh) -> list[Trimesh]:
 
 
 def finished(mesh: Trimesh, scale: Sequence[float]) -> Trimesh:
-    """Return a mesh in metres whose equal vertices are united; normals of a file that are those of faces are left."""
+    """Return a mesh in metres whose equal vertices are united; normals that are those of the faces are left out."""
     with np.errstate(invalid="ignore"):  # of normals that are not finite
         mesh.process()  # would have removed vertices that are not finite without a word
     if len(mesh.vertices) > SMOOTH * len(mesh.faces):

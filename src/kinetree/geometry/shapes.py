@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Container
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
 from hashlib import blake2b
 from numbers import Integral
@@ -17,24 +17,17 @@ from kinetree.errors import ModelError
 from kinetree.lazy import lazy_method
 from kinetree.model.checks import as_transform
 from kinetree.spatial import Inertia, Transform
+from kinetree.validation import Array, check_finite, real_array
 
 mesh_inertia: Callable[[Any, float], Inertia] = lazy_method("kinetree.geometry.meshes", "mesh_inertia")
-LARGEST, IDENTITY = float(np.finfo(np.float64).max), Transform.identity()
-SOME, SEVERAL = range(1, 2**40), range(2, 2**40)
+IDENTITY = Transform.identity()
 
 
-def numbers(
-    takes: str, given: object, *axes: Container[int], least: float = -LARGEST, most: float = LARGEST, kinds: str = "iuf"
-) -> Any:
-    """Return numbers in these bounds as an array with axes of these lengths; a `ModelError` where they are not that."""
-    try:
-        found = np.asarray(given)
-    except ValueError:  # rows of different lengths
-        found = np.asarray(None)
-    fits = found.ndim == len(axes) and all(n in lengths for n, lengths in zip(found.shape, axes, strict=True))
-    if not (fits and found.dtype.kind in kinds and np.all((least <= found) & (found <= most))):
-        raise ModelError(f"{takes}; {given!r:.80} was given")
-    return found.astype(np.float64 if "f" in kinds else np.int64)
+def real(what: str, given: Any, *shape: int | None) -> Array:
+    """Return finite numbers as an array of this shape (None: any length); a `ModelError` where they are not that."""
+    found = real_array(what, given, *shape, batch=False, error=ModelError)
+    check_finite(what, found, ModelError)
+    return found
 
 
 @dataclass(frozen=True)
@@ -43,11 +36,12 @@ class Shape:
 
     def __post_init__(self) -> None:
         """Make floats of all lengths; those of a plane may be infinite."""
-        kind, most = ("", math.inf) if isinstance(self, Plane) else ("finite ", LARGEST)
         for each in fields(self):
-            given, count = getattr(self, each.name), str(each.type).count("float")
-            takes = f"{each.name} of a {type(self).__name__.lower()} takes {count} {kind}number(s), not negative"
-            found = numbers(takes, given, *[{count}] * (count > 1), least=0.0, most=most)
+            count, what = str(each.type).count("float"), f"{each.name} of a {type(self).__name__.lower()}"
+            given = getattr(self, each.name)
+            found = real_array(what, given, *[count] * (count > 1), batch=False, error=ModelError)
+            if not (found >= 0.0).all() or (np.isinf(found).any() and not isinstance(self, Plane)):
+                raise ModelError(f"{what} is {given!r:.80}: lengths are finite and not negative")
             self.__dict__[each.name] = tuple(found.tolist()) if count > 1 else float(found)
 
     def inertia(self, density: float) -> Inertia:
@@ -160,10 +154,9 @@ class Mesh(Shape):
 
     def __post_init__(self) -> None:
         """Make a text of the path, and floats of the scale."""
-        takes = "a mesh takes a path and 3 factors, finite and not 0"
-        scale = tuple(numbers(takes, self.scale, {3}).tolist())
+        scale = tuple(real("scale of a mesh", self.scale, 3).tolist())
         if not isinstance(self.path, str | PathLike) or 0.0 in scale:
-            raise ModelError(f"{takes}; {self.path!r}, {self.scale!r} was given")
+            raise ModelError(f"a mesh takes a path and 3 factors, not 0; {self.path!r}, {scale} was given")
         self.__dict__.update(path=str(fspath(self.path)), scale=scale)
 
 
@@ -176,17 +169,21 @@ class Triangles(Shape):
     vertices : (n, 3) array
     faces : (m, 3) array of int
         Three vertices each, counter-clockwise seen from outside.
+    digest : bytes
+        By which meshes are compared.
     """
 
-    vertices: NDArray[np.float64] = field(repr=False, compare=False)
+    vertices: Array = field(repr=False, compare=False)
     faces: NDArray[np.int64] = field(repr=False, compare=False)
     digest: bytes = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         """Make arrays of what was given, and their digest, by which meshes are compared."""
-        takes = "triangles take finite vertices (n, 3), and faces (m, 3) of whole numbers: there is no such vertex"
-        vertices = numbers(takes, self.vertices, SOME, {3})
-        faces = numbers(takes, self.faces, SOME, {3}, least=0, most=len(vertices) - 1, kinds="iu")
+        vertices = real("vertices of triangles", self.vertices, None, 3).copy()
+        faces = real("faces of triangles", self.faces, None, 3)
+        if not faces.size or (faces % 1).any() or not 0 <= faces.min() <= faces.max() < len(vertices):
+            raise ModelError(f"faces of triangles are whole numbers from 0 to {len(vertices) - 1}, those of vertices")
+        faces = faces.astype(np.int64)
         digest = blake2b(vertices.tobytes() + faces.tobytes()).digest()
         self.__dict__.update(vertices=vertices, faces=faces, digest=digest)
 
@@ -210,10 +207,12 @@ class HeightField(Shape):
 
     def __post_init__(self) -> None:
         """Make floats of all numbers."""
-        takes = "a height field takes two sizes, two rows or more of as many finite heights, two or more, and a base"
-        size, base = numbers(takes, self.size, {2}, least=0.0).tolist(), float(numbers(takes, self.base))
-        rows = numbers(takes, self.heights, SEVERAL, SEVERAL).tolist()
-        self.__dict__.update(size=tuple(size), heights=tuple(map(tuple, rows)), base=base)
+        what = "of a height field"
+        size, base = real(f"size {what}", self.size, 2), float(real(f"base {what}", self.base))
+        heights = real(f"heights {what}", self.heights, None, None)
+        if min(heights.shape) < 2 or (size < 0.0).any():
+            raise ModelError("a height field takes two rows or more of two heights or more, and no negative size")
+        self.__dict__.update(size=tuple(size.tolist()), heights=tuple(map(tuple, heights.tolist())), base=base)
 
 
 @dataclass(frozen=True)
@@ -250,18 +249,19 @@ class Geometry:
         """Make tuples of floats and a transform of what was given; a `ModelError` where that is something else."""
         of = f"of a geometry of {self.link!r}"
         if not (isinstance(self.link, str) and isinstance(self.name, str) and isinstance(self.shape, Shape)):
-            raise ModelError(
-                f"a geometry takes the name of a link, a kinetree.geometry.Shape and a name; see {self!r:.200}"
-            )
+            takes = "the name of a link, a kinetree.geometry.Shape and a name"
+            raise ModelError(f"a geometry takes {takes}; see {self!r:.200}")
         if not (isinstance(self.contype, Integral) and isinstance(self.conaffinity, Integral)):
             raise ModelError(f"contype and conaffinity {of} take whole numbers")
-        color, placement = self.color, self.placement
+        friction, color = real(f"friction {of}", self.friction, None), self.color
         if color is not None:
-            color = (*numbers(f"color {of} takes 3 or 4 numbers", color, {3, 4}).tolist(), 1.0)[:4]
+            color = tuple(real(f"color {of}", color, None).tolist())
+        if len(friction) > 3 or (color is not None and len(color) not in (3, 4)):
+            raise ModelError(f"color {of} has 3 or 4 numbers and friction up to 3; see {self!r:.200}")
+        color, placement = color and (*color, 1.0)[:4], self.placement
         if not isinstance(placement, Transform):
             placement = as_transform(placement, f"placement {of}")
-        friction = tuple(numbers(f"friction {of} takes up to 3 numbers", self.friction, range(4)).tolist())
-        self.__dict__.update(color=color, placement=placement, friction=friction)
+        self.__dict__.update(color=color, placement=placement, friction=tuple(friction.tolist()))
 
     def inertia(self, density: float) -> Inertia:
         """Return the inertia of the shape in its link's frame; see `Shape.inertia`."""

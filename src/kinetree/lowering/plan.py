@@ -44,6 +44,26 @@ def by_areas(moves: Moves) -> dict[tuple[Area, Area], list[tuple[Cell, Cell]]]:
     return found
 
 
+def in_pieces(moves: Moves, most: int) -> tuple[int, list[tuple[Cell, Cell]]]:
+    """Return the moves between two areas as moves of the first of so many neighbouring cells; some may move twice.
+
+    Examples
+    --------
+    >>> a, b = ("results", 0), ("out", 0)
+    >>> size, moves = in_pieces([(Cell(a, k), Cell(b, k + 2 * (k > 4))) for k in range(8)], most=4)
+    >>> size, [(source.offset, place.offset) for source, place in moves]
+    (3, [(0, 0), (2, 2), (5, 7)])
+    """
+    runs: list[list[tuple[Cell, Cell]]] = []
+    for source, place in moves:
+        before = source._replace(offset=source.offset - 1), place._replace(offset=place.offset - 1)
+        if not runs or runs[-1][-1] != before:
+            runs.append([])
+        runs[-1].append((source, place))
+    size = min(most, *map(len, runs))
+    return size, [run[min(k, len(run) - size)] for run in runs for k in range(0, len(run), size)]
+
+
 class Tile(NamedTuple):
     """Neighbouring entries of output `port`, from `first` on, that are stored together."""
 

@@ -1,13 +1,14 @@
 """The results of a call: arrays given as out, or new ones; and calls that become part of a function being traced.
 
 The block of a deleted large result is reused for the next: the system clears every page of new memory, and the C
-library (glibc from 32 MB on) asks for new memory each time, which for tens of megabytes takes longer than to compute
-them. So the blocks of the last two are retained. One is free when nothing but this module refers to it: results and
-their views have it as their base.
+library (glibc for one result from 32 MB on, for several together from less) asks for new memory each time, which takes
+longer than to compute them. So the blocks of the last ones are retained. One is free when nothing but this module
+refers to it: results and their views have it as their base.
 """
 
 from __future__ import annotations
 
+import contextlib
 import math
 import sys
 from collections import deque
@@ -133,10 +134,10 @@ def inline_call(spec: FunctionSpec, call: Call) -> Any:
     return returned(spec, [traced_array(e, port.shape) for e, port in zip(entries, spec.outputs, strict=True)])
 
 
-LEAST_BYTES = 32 << 20
-MOST_BYTES = 64 << 20  # of one result; at most twice this is retained
+LEAST_BYTES, MOST_BYTES = 8 << 20, 64 << 20  # of one result
+RETAINED_BYTES = 128 << 20
 
-_blocks: deque[list[Array]] = deque(maxlen=2)  # lists of one block: passing a list adds no reference to its block
+_blocks: deque[list[Array]] = deque()  # lists of one block: passing a list adds no reference to its block
 _UNUSED = 2  # references to a block: by its list, and by the argument of getrefcount
 _COUNTED: bool = getattr(sys, "_is_gil_enabled", lambda: True)()  # else another thread may be adding a reference
 
@@ -149,6 +150,9 @@ def empty(shape: Sequence[int], dtype: np.dtype[Any]) -> Array:
     holder = _unused(size) or [np.empty(size, np.uint8)]
     array = holder[0].view(dtype).reshape(shape)
     _blocks.append(holder)
+    with contextlib.suppress(IndexError):  # other threads may release some as well
+        while sum(block.nbytes for (block,) in list(_blocks)) > RETAINED_BYTES:
+            _blocks.popleft()
     return array
 
 

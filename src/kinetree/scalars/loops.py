@@ -49,15 +49,19 @@ def recording(*scalars: Scalar) -> Scalar:
 
 
 def map_columns(
-    function: Callable[[list[Scalar]], list[Scalar]], columns: Sequence[Sequence[Scalar]], like: Scalar
+    function: Callable[[list[Scalar]], list[Scalar]],
+    columns: Sequence[Sequence[Scalar]],
+    like: Scalar,
+    captured: dict[int, int] | None = None,
 ) -> list[list[Scalar]]:
     """Return the function of each column, where `like` is a scalar that the function uses.
 
-    Where scalars record, it is the body of one loop, several columns side by side: code does not grow with them.
+    Where scalars record, it is the body of one loop, several columns side by side: code does not grow with them. Loops
+    that use much of the same around them may be given one dictionary `captured` (see `repeat`).
     """
     recorded = getattr(like, "map_columns", None)
     if recorded is not None:
-        return recorded(function, columns)  # type: ignore[no-any-return]
+        return recorded(function, columns, captured)  # type: ignore[no-any-return]
     return [function(list(column)) for column in columns]
 
 

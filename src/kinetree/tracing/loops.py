@@ -168,11 +168,14 @@ def _recorded(
 
 
 def map_columns(
-    like: Expr, function: Callable[[list[Any]], list[Any]], columns: Sequence[Sequence[Any]]
+    like: Expr,
+    function: Callable[[list[Any]], list[Any]],
+    columns: Sequence[Sequence[Any]],
+    captured: dict[int, int] | None = None,
 ) -> list[list[Expr]]:
     """Return the function of each of these columns, recorded as one loop (see `kinetree.scalars.loops`)."""
-    graph = like.here().graph
-    loop, captured = _map(graph, function, len(columns[0]), len(columns))
+    graph, captured = like.here().graph, {} if captured is None else captured
+    loop = _map(graph, function, len(columns[0]), len(columns), captured)
     return _mapped(graph, loop, captured, columns)
 
 
@@ -185,17 +188,17 @@ def call_routine(
     """Return the function of a column; `recorded` has it by the graphs in which it was recorded before."""
     graph = like.here().graph
     if graph not in recorded:
-        recorded[graph] = _map(graph, function, len(column), 1)
+        captured: dict[int, int] = {}
+        recorded[graph] = _map(graph, function, len(column), 1, captured), captured
     loop, captured = recorded[graph]
     return _mapped(graph, loop, captured, [column])[0]
 
 
-def _map(graph: Graph, function: Callable[[list[Any]], list[Any]], n: int, count: int) -> tuple[Map, dict[int, int]]:
-    """Return the map of a function over columns of n entries, and what it captures."""
-    captured: dict[int, int] = {}
+def _map(graph: Graph, function: Callable[[list[Any]], list[Any]], n: int, count: int, captured: dict[int, int]) -> Map:
+    """Return the map of a function over columns of n entries; what it captures is added to `captured`."""
     body, results = _program(Expr, graph, captured, lambda entries: function(list(itertools.islice(entries, n))))
     ports = Port("captured", (len(captured),)), Port("column", (n,))
-    return Map(Program(body, ports, (Port("result", (len(results),)),), (tuple(results),)), count), captured
+    return Map(Program(body, ports, (Port("result", (len(results),)),), (tuple(results),)), count)
 
 
 def _mapped(graph: Graph, loop: Map, captured: Mapping[int, int], columns: Sequence[Sequence[Any]]) -> list[list[Expr]]:

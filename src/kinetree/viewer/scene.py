@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import warnings
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
@@ -12,40 +11,40 @@ import numpy as np
 
 from kinetree.constraints.types import Contact
 from kinetree.drawing.panels import Skeleton
-from kinetree.errors import ArgumentError, FormatError, FormatWarning, unknown_name
+from kinetree.errors import ArgumentError, FormatError, unknown_name, warn_user
 from kinetree.geometry import Box, Geometry
 from kinetree.geometry.meshes import meshes_of, painted
 from kinetree.geometry.shapes import IDENTITY
 from kinetree.model import WORLD
 from kinetree.robot import Robot
 from kinetree.robot.mechanism import Mechanism
-from kinetree.spatial import Transform
+from kinetree.spatial import Inertia, Transform
 from kinetree.validation import Array
 
 SHAPES = ("visual", "collision", "links")
 PLAIN, LINK = (0.75, 0.76, 0.78, 1.0), (0.35, 0.55, 0.8, 1.0)
-STICK, FORCE = (60, 60, 65), (220, 60, 40)
+STICK, FORCE = (60, 60, 65), (180, 12, 6)  # of segments and arrows; those of arrows are linear
 MOST_ROBOTS = 1000
 POINT = 0.05  # m: how large a point mass is drawn
-SEEN = 0.01  # of its weight: the least force of a contact that is drawn
+SEEN = 0.01  # of the weight: the least force of a contact that is drawn
+CUBE = Geometry("", Box((1.0, 1.0, 1.0)), color=LINK)
+
+Place = tuple[int, Array]
+"""A body, and the matrix (4, 4) of a place in it, which may scale what stands there."""
 
 
 class Places:
-    """Places fixed to bodies, at offsets that do not change."""
+    """Places fixed to bodies."""
 
-    def __init__(self, places: Iterable[tuple[int, Array]]) -> None:
-        bodies, offsets = zip(*places, strict=True) if (places := list(places)) else ((), ())
-        self.bodies, self.offsets = np.array(bodies, dtype=np.int_), np.array(offsets, float).reshape(-1, 4, 4)
-
-    @classmethod
-    def of_frames(cls, robot: Robot, names: Iterable[str | None]) -> Places:
-        """Return those of frames; None is the world."""
-        frames = [None if name is None else robot.model.frame(name) for name in names]
-        return cls((WORLD, np.eye(4)) if f is None else (f.body, pose(f.X)) for f in frames)
+    def __init__(self, places: Iterable[Place]) -> None:
+        bodies, matrices = zip(*places, strict=True) if (places := list(places)) else ((), ())
+        self._bodies, self._offsets = np.array(bodies, dtype=np.int_), np.array(matrices, float).reshape(-1, 4, 4)
+        self.scales = np.linalg.norm(self._offsets[:, :3, :3], axis=1)
+        self._offsets[:, :3, :3] /= self.scales[:, None]
 
     def at(self, X: Array) -> Array:
         """Return their poses (robots, places, 4, 4) where bodies have the poses (robots, nb + 1, 4, 4)."""
-        return np.asarray(X[:, self.bodies] @ self.offsets)
+        return np.asarray(X[:, self._bodies] @ self._offsets)
 
 
 class Scene:
@@ -58,41 +57,46 @@ class Scene:
             raise ArgumentError(f"{len(q)} robots are too many to be seen: take some, such as trajectory.robots[:20]")
         if mechanism is not None and (not isinstance(mechanism, Mechanism) or mechanism.tree.nq != robot.nq):
             raise ArgumentError(f"mechanism takes the kinetree.Mechanism of {robot.name!r}; {mechanism!r} was given")
-        self.robot, self.count, self._lock = robot, len(q), threading.Lock()
-        self._skeleton, self._contacts = Skeleton(robot), None if mechanism is None else Contacts(mechanism)
-        scene, atomic = server.scene, server.atomic
-        used, bare = assets(robot, shapes)
-        X = self._poses(q)
-        self._frames = Places.of_frames(robot, robot.frame_names)
-        points = np.concatenate([self._skeleton.points_at(X[:, :-1]), self._frames.at(X)[..., :3, 3]], axis=1)
-        low, high = points.min(axis=(0, 1)), points.max(axis=(0, 1))
-        self._size = size = max(float(np.ptp(points, axis=1).max()), 0.1)
-        side = int(np.ceil(np.sqrt(self.count)))
-        self._shift = np.zeros((self.count, 1, 3))
-        if self.count > 1:
-            self._shift[:, 0, 1::-1] = 1.5 * size * (np.stack(np.divmod(range(len(q)), side), -1) - 0.5 * (side - 1))
-        self._atomic, self._meshes = atomic, list[tuple[Any, Places]]()
-        for k, (data, places) in enumerate(used.items()):
+        self.robot, self.count, self._lock, self._atomic = robot, len(q), threading.Lock(), server.atomic
+        self._shown: tuple[Array, Array | None] = (q, None)
+        self._skeleton = skeleton = Skeleton(robot)
+        frames, (used, bare) = [in_frame(robot, name) for name in robot.frame_names], assets(robot, shapes)
+        self._lines = skeleton.lines[[bool(bare) and (a >= robot.nb or a in bare) for a, _ in skeleton.lines]]
+        self._places = Places([*(place for places in used.values() for place in places), *frames])
+        self.size = size = self._arrange(server, Places(frames))
+        scene, none = server.scene, np.zeros((0, 2, 3))
+        self._handles, end = list[tuple[Any, slice]](), 0
+        for k, (data, places) in enumerate([*used.items(), (b"", frames)]):
+            part = slice(end, end := end + len(places))
             still = np.tile([1.0, 0.0, 0.0, 0.0], (self.count * len(places), 1))
-            handle = scene.add_batched_glb(f"/robots/{k}", data, still, still[:, 1:], lod="off")
-            self._meshes.append((handle, Places(places)))
-        lines = self._skeleton.lines
-        self._lines = lines[[bool(a >= robot.nb or a in bare) for a, _ in lines]] if bare else lines[:0]
-        none, thin = np.zeros((1, 2, 3)), 0.012 * size
-        self._sticks = scene.add_line_segments("/sticks", none, STICK, thickness=thin, visible=len(self._lines) > 0)
-        still = np.tile([1.0, 0.0, 0.0, 0.0], (self.count * len(robot.frame_names), 1))
-        axes = {"axes_length": 0.1 * size, "axes_radius": 0.004 * size}
-        self.frames = scene.add_batched_axes("/frames", still, still[:, 1:], visible=False, **axes)
-        head = {"shaft_radius": thin, "head_radius": 2.5 * thin, "head_length": 5.0 * thin}
-        self._arrows = scene.add_arrows("/forces", np.zeros((1, 2, 3)), FORCE, visible=False, **head)
-        self.with_frames, self.with_forces = False, self._contacts is not None
-        width = 2.0 * np.abs([low, high])[:, :2].max() + 3.0 * size * side
-        scene.add_grid("/ground", width, width, cell_size=0.25, section_size=1.0, shadow_opacity=0.3)
-        server.initial_camera.look_at = 0.5 * (low + high)
-        server.initial_camera.position = 0.5 * (low + high) + np.array([1.0, 0.8, 0.55]) * (
-            size * (0.7 * side + 0.3) + 0.1
-        )
+            stand = {"batched_wxyzs": still, "batched_positions": still[:, 1:]}
+            if data:
+                stand["batched_scales"] = np.tile(self._places.scales[part], (self.count, 1))
+                handle = scene.add_batched_glb(f"/robots/{k}", data, **stand, lod="off")
+            else:
+                axes = {"axes_length": 0.1 * size, "axes_radius": 0.004 * size}
+                handle = scene.add_batched_axes("/frames", **stand, **axes, visible=False)
+            self._handles.append((handle, part))
+        self._sticks = scene.add_line_segments("/sticks", none, STICK, thickness=0.012 * size)
+        head = {"shaft_radius": 0.012 * size, "head_radius": 0.03 * size, "head_length": 0.06 * size}
+        self._arrows = scene.add_arrows("/forces", none, FORCE, **head)
+        self._contacts = None if mechanism is None else Contacts(mechanism, size)
+        self.switches = {"frames": handle} | ({} if mechanism is None else {"contact forces": self._arrows})
         self.show(q)
+
+    def _arrange(self, server: Any, frames: Places) -> float:
+        """Put the robots side by side on a grid, and the camera before them; return how large one is (m)."""
+        X = self._poses(self._shown[0])
+        points = np.concatenate([self._skeleton.points_at(X[:, :-1]), frames.at(X)[..., :3, 3]], axis=1)
+        low, high = points.min(axis=(0, 1)), points.max(axis=(0, 1))
+        size, side = max(float(np.ptp(points, axis=1).max()), 0.1), int(np.ceil(np.sqrt(self.count)))
+        self.shift = np.zeros((self.count, 1, 3))
+        self.shift[:, 0, 1::-1] = 1.5 * size * (np.stack(np.divmod(range(self.count), side), -1) - 0.5 * (side - 1))
+        width = 2.0 * np.abs([low, high])[:, :2].max() + 3.0 * size * side
+        server.scene.add_grid("/ground", width, width, cell_size=0.25, section_size=1.0, shadow_opacity=0.3)
+        server.initial_camera.look_at = middle = 0.5 * (low + high)
+        server.initial_camera.position = middle + (size * (0.7 * side + 0.3) + 0.1) * np.array([1.0, 0.8, 0.55])
+        return size
 
     def _poses(self, q: Array) -> Array:
         """Return the poses of all bodies (robots, nb + 1, 4, 4), the last one being the world."""
@@ -104,97 +108,95 @@ class Scene:
         from viser.transforms import SO3
 
         X = self._poses(q)
+        T, sticks = self._places.at(X), self._skeleton.points_at(X[:, :-1])[:, self._lines]
+        wxyz, positions = SO3.from_matrix(T[..., :3, :3]).wxyz, T[..., :3, 3] + self.shift
+        arrows = sticks[:, :0] if f is None or self._contacts is None else self._contacts.arrows(X, f)
+        long = np.ptp(arrows, axis=-2).any(axis=-1)
         with self._lock, self._atomic():
-            self._shown, moved = (q, f), list(self._meshes)
-            self.frames.visible = self.with_frames
-            for handle, places in [*moved, (self.frames, self._frames)] if self.with_frames else moved:
-                T = places.at(X)
-                handle.batched_wxyzs = SO3.from_matrix(T[..., :3, :3]).wxyz.reshape(-1, 4)
-                handle.batched_positions = (T[..., :3, 3] + self._shift).reshape(-1, 3)
-            if len(self._lines):
-                points = self._skeleton.points_at(X[:, :-1])[:, self._lines]
-                self._sticks.points = (points + self._shift[:, None]).reshape(-1, 2, 3)
-            self._arrows.visible = False
-            if f is not None and self._contacts is not None and self.with_forces:
-                points, forces = self._contacts.forces(X, f)
-                seen = np.linalg.norm(forces, axis=-1) > SEEN
-                arrows = np.stack([points, points + 0.5 * self._size * forces], axis=-2) + self._shift[:, None]
-                if seen.any():
-                    self._arrows.visible, self._arrows.points = True, arrows[seen]
+            self._shown = q, f
+            for handle, part in self._handles:
+                if handle.visible:
+                    handle.batched_wxyzs = wxyz[:, part].reshape(-1, 4)
+                    handle.batched_positions = positions[:, part].reshape(-1, 3)
+            self._sticks.points = (sticks + self.shift[:, None]).reshape(-1, 2, 3)
+            self._arrows.points = (arrows + self.shift[:, None])[long]
 
-    def choose(self, **what: bool) -> None:
-        """Show frames or forces, `with_frames` and `with_forces`, or hide them."""
-        self.__dict__.update(what)
+    def switch(self, label: str, on: bool) -> None:
+        """Show one of `switches`, or hide it."""
+        self.switches[label].visible = on
         self.show(*self._shown)
 
 
 class Contacts:
-    """The contacts of a mechanism: where they touch, and their forces in the world as parts of its weight."""
+    """The contacts of a mechanism: where they touch, and their forces as arrows, of which its weight is so long (m)."""
 
-    def __init__(self, mechanism: Mechanism) -> None:
-        contacts = [c for c in mechanism.constraints if isinstance(c, Contact)]
-        self._frames = Places.of_frames(mechanism.tree, (c.frame for c in contacts))
-        self._planes = Places.of_frames(mechanism.tree, (c.to for c in contacts))
-        self._axes = np.array([[tuple(x) for x in c.directions] for c in contacts], float).reshape(-1, 3, 3)
-        self._points = np.array([c.point for c in contacts], float).reshape(-1, 3)
+    def __init__(self, mechanism: Mechanism, length: float) -> None:
+        tree, contacts = mechanism.tree, [c for c in mechanism.constraints if isinstance(c, Contact)]
+        turned = (Transform.placed(np.transpose([tuple(x) for x in c.directions]), (0, 0, 0)) for c in contacts)
+        self._planes = Places(in_frame(tree, c.to, X) for c, X in zip(contacts, turned, strict=True))
+        self._centres = Places(in_frame(tree, c.frame, Transform.translation(c.point)) for c in contacts)
         self._radii = np.array([c.radius for c in contacts], float)[:, None]
         rows = [range(mechanism.nrows)[mechanism.row_slices[c.label]] for c in contacts]
         self._rows = np.array(rows, dtype=np.int_).reshape(-1, 3)
-        self._weight = mechanism.tree.mass * max(float(np.linalg.norm(mechanism.tree.gravity)), 1.0)
+        self._least, weight = SEEN * length, tree.mass * max(float(np.linalg.norm(tree.gravity)), 1.0)
+        self._scale = length / weight
 
-    def forces(self, X: Array, f: Array) -> tuple[Array, Array]:
-        """Return the points and the forces (robots, contacts, 3)."""
-        frame, plane = self._frames.at(X), self._planes.at(X)
-        axes = self._axes @ np.swapaxes(plane[..., :3, :3], -1, -2)  # in rows
-        centres = (frame[..., :3, :3] @ self._points[..., None])[..., 0] + frame[..., :3, 3]
-        forces = (f[:, self._rows][..., None, :] @ axes)[..., 0, :]
-        return centres - self._radii * axes[..., 2, :], forces / self._weight
+    def arrows(self, X: Array, f: Array) -> Array:
+        """Return their ends (robots, contacts, 2, 3), which are one where next to nothing pushes."""
+        axes = self._planes.at(X)[..., :3, :3]
+        start = self._centres.at(X)[..., :3, 3] - self._radii * axes[..., 2]
+        force = self._scale * (axes @ f[:, self._rows, None])[..., 0]
+        return np.stack([start, start + force * (np.linalg.norm(force, axis=-1, keepdims=True) > self._least)], axis=-2)
 
 
-def assets(robot: Robot, shapes: str) -> tuple[dict[bytes, list[tuple[int, Array]]], set[int]]:
-    """Return what is seen, each with the bodies and offsets at which it stands, and the bodies that have no shape.
+def in_frame(robot: Robot, name: str | None, X: Transform = IDENTITY) -> Place:
+    """Return a place in a frame, or in the world."""
+    if name is None:
+        return WORLD, pose(X)
+    frame = robot.model.frame(name)
+    return frame.body, pose(frame.X) @ pose(X)
 
-    These are boxes. One warning says what could not be opened.
-    """
-    looks, used = dict[Any, bytes | None](), dict[bytes, list[tuple[int, Array]]]()
+
+def assets(robot: Robot, shapes: str) -> tuple[dict[bytes, list[Place]], set[int]]:
+    """Return what is seen, each with its places, and the bodies that are boxes; one warning says what is missing."""
+    looks, used = dict[Any, bytes | None](), dict[bytes, list[Place]]()
     wanted, seen, missing = set[int](), set[int](), list[str]()
     for geometry in {"visual": robot.visual_geometry, "collision": robot.collision_geometry, "links": ()}[shapes]:
-        frame, look = robot.model.frame(geometry.link), (geometry.shape, geometry.color)
-        wanted.add(frame.body)
+        body, X = in_frame(robot, geometry.link, geometry.placement)
+        look = geometry.shape, geometry.color
         if look not in looks:
             try:
                 looks[look] = glb(replace(geometry, placement=IDENTITY))
             except FormatError as error:
                 looks[look] = missing.append(str(error))  # type: ignore[func-returns-value]
+        wanted.add(body)
         if (data := looks[look]) is not None:
-            used.setdefault(data, []).append((frame.body, pose(frame.X) @ pose(geometry.placement)))
-            seen.add(frame.body)
+            used.setdefault(data, []).append((body, X))
+            seen.add(body)
     if missing:
-        warnings.warn(f"{robot.name} is not seen whole: {'; '.join(missing)}", FormatWarning, stacklevel=6)
+        warn_user(f"{robot.name} is not seen whole: {'; '.join(missing)}")
     bare = (wanted or set(range(robot.nb))) - seen - {WORLD}
-    for body in bare:
-        for box in inertia_box(robot, body):
-            used.setdefault(glb(box), []).append((body, np.eye(4)))
+    boxes = ((body, inertia_box(robot.model.bodies[body].inertia)) for body in bare)
+    if heavy := [(body, box) for body, box in boxes if box is not None]:
+        used[glb(CUBE)] = heavy
     return used, bare
 
 
-def inertia_box(robot: Robot, body: int) -> list[Geometry]:
-    """Return the box of even density that has a body's inertia; none for one without mass."""
-    inertia = robot.model.bodies[body].inertia
-    m = float(inertia.m)
-    if m <= 0.0:
-        return []
+def inertia_box(inertia: Inertia) -> Array | None:
+    """Return the matrix (4, 4) of a cube that becomes the box of even density with this inertia; None without mass."""
+    if not (m := float(inertia.m)) > 0.0:
+        return None
     c = np.array([float(x) for x in inertia.h]) / m
     about_com = np.array([[float(x) for x in row] for row in inertia.I.rows]) - m * (c @ c * np.eye(3) - np.outer(c, c))
     moments, axes = np.linalg.eigh(about_com)
     axes[:, 2] *= np.sign(np.linalg.det(axes))
     edges = np.sqrt(np.maximum(6.0 * (moments.sum() - 2.0 * moments) / m, 0.0))
     thick = np.maximum(edges, 0.05 * edges.max() if edges.any() else POINT)
-    return [Geometry(robot.body_names[body], Box(tuple(thick)), Transform.placed(axes, c), color=LINK)]
+    return pose(Transform.placed(axes, c)) @ np.diag([*thick, 1.0])
 
 
 def glb(geometry: Geometry) -> bytes:
-    """Return a shape as a GLB file, whose colours are linear, as that format has them, and which is no mirror."""
+    """Return a shape as a GLB file, whose colours are linear, as that format has them."""
     import trimesh
 
     meshes = meshes_of(geometry)

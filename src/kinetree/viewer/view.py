@@ -6,7 +6,6 @@ import contextlib
 import importlib.util
 import sys
 import time
-import warnings
 import webbrowser
 from collections.abc import Callable, Iterator
 from os import PathLike, fspath
@@ -17,13 +16,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree.drawing.panels import check_drawable
-from kinetree.errors import ArgumentError
+from kinetree.errors import ArgumentError, warn_user
 from kinetree.motions import Trajectory
 from kinetree.output import check_output, whole_file
 from kinetree.robot import Robot
 from kinetree.robot.mechanism import Mechanism
 from kinetree.validation import Array, positive, real_array
-from kinetree.viewer.controls import Player, add_sliders
+from kinetree.viewer.controls import Player, Sliders
 from kinetree.viewer.scene import Scene
 
 FIRST_PORT = 8080
@@ -43,15 +42,15 @@ class View:
     """
 
     def __init__(self, robot: Robot, q: Array, shapes: str, port: int | None, mechanism: Mechanism | None) -> None:
-        self._robot, self._player = robot, None  # type: Robot, Player | None
+        self._robot, self._player, self._sliders = robot, None, None  # type: Robot, Player | None, Sliders | None
         self._server: Any = serve(robot.name, port)
+        self._nrows = mechanism.nrows if isinstance(mechanism, Mechanism) else None
         try:
             self.url = f"http://127.0.0.1:{self._server.get_port()}"
             self._scene = scene = Scene(self._server, robot, q, shapes, mechanism)
-            for label, what in {"frames": "with_frames", "contact forces": "with_forces"}.items():
-                if what == "with_frames" or mechanism is not None:
-                    box = self._server.gui.add_checkbox(label, getattr(scene, what))
-                    box.on_update(lambda event, what=what: scene.choose(**{what: event.target.value}))
+            for label, handle in scene.switches.items():
+                box = self._server.gui.add_checkbox(label, handle.visible)
+                box.on_update(lambda event, label=label: scene.switch(label, event.target.value))
         except BaseException:
             self.close()
             raise
@@ -69,13 +68,17 @@ class View:
         Raises
         ------
         ArgumentError
-            If they have another shape, or are not finite.
+            If they have another shape, or are not finite; or the view is closed.
         """
-        Q, count = in_a_row("q", q, self._robot.nq), self._scene.count
-        F = None if f is None else in_a_row("f", f, None)
+        Q, count, name = in_a_row("q", q, self._robot.nq), self._scene.count, self._robot.name
+        F = None if f is None else in_a_row("f", f, self._nrows)
+        if self._server is None:
+            raise ArgumentError(f"this view of {name!r} is closed: view() opens another one")
         if len(Q) != count or (F is not None and len(F) != count):
-            raise ArgumentError(f"{count} of {self._robot.name!r} are shown: q and f take {count}, not {len(Q)}")
+            raise ArgumentError(f"{count} of {name!r} are shown: q and f take {count}, not {len(Q)}")
         self._scene.show(Q, F)
+        if self._sliders is not None:
+            self._sliders.follow(Q[0])
 
     def wait(self) -> None:
         """Serve the page until Ctrl-C, and close it."""
@@ -85,9 +88,9 @@ class View:
 
     def close(self) -> None:
         """Serve the page no more."""
-        server, self._server = self._server, None
         if self._player is not None:
             self._player.stop()
+        server, self._server = self._server, None
         if server is not None:
             with silently():
                 server.stop()
@@ -114,7 +117,7 @@ class View:
                 return self
         port = self.url.rpartition(":")[2]
         far = f"from another machine, `ssh -L {port}:127.0.0.1:{port} HOST` first"
-        warnings.warn(f"no browser was found here: open {self.url}; {far}", stacklevel=4)
+        warn_user(f"no browser was found here: open {self.url}; {far}", UserWarning)
         return self
 
 
@@ -165,7 +168,7 @@ def view(
     Q = in_a_row("q", start, robot.nq)
     shown = View(robot, Q, shapes, port, mechanism)
     if len(Q) == 1:
-        add_sliders(shown._server.gui, robot, Q[0], lambda q: shown._scene.show(q[None]))
+        shown._sliders = Sliders(shown._server.gui, robot, Q[0], lambda q: shown._scene.show(q[None]))
     return shown._open(browser)
 
 
@@ -245,7 +248,8 @@ def save_html(
 def moments(trajectory: Trajectory, mechanism: Mechanism | None) -> Callable[[float], tuple[Array, Array | None]]:
     """Return a function of time: configurations of all robots in a row, and forces of the sample before, if any."""
     check_drawable(trajectory)
-    f = trajectory.f if mechanism is not None and "f" in trajectory.recorded else None
+    recorded = isinstance(mechanism, Mechanism) and "f" in trajectory.recorded
+    f = real_array("f", trajectory.f, mechanism.nrows) if mechanism is not None and recorded else None
 
     def at(t: float) -> tuple[Array, Array | None]:
         k = max(0, int(np.searchsorted(trajectory.t, t, side="right")) - 1)
@@ -287,7 +291,7 @@ def serve(name: str, port: int | None) -> Any:
 
 @contextlib.contextmanager
 def silently() -> Iterator[None]:
-    """Let viser print nothing."""
+    """Let viser print nothing, which prints in notebooks too, verbose or not."""
     import rich
 
     console = rich.get_console()

@@ -57,6 +57,7 @@ class Inverse(NamedTuple):
         """
         n = len(self.W)
         solved: list[Matrix] = [[[0.0] * n for _ in range(n + len(more))] for _ in forces]
+        captured: dict[int, int] = {}
         patterns: dict[tuple[int, ...], list[tuple[int, int]]] = {}
         for j in range(n):
             rows = tuple(k for k in range(n) if self.W[k] and any(not is_zero(B[k][j]) for B, _ in forces))
@@ -69,8 +70,9 @@ class Inverse(NamedTuple):
                 x = [-x_k for x_k in self.times(column, rows)]
                 return [*x, *(_dot(row, x) for row in more)]
 
+            places.sort()  # neighbours in the results are neighbouring columns
             entries = [[forces[b][0][k][j] for k in rows] for b, j in places]
-            for (b, j), column in zip(places, map_columns(solution, entries, self.like), strict=True):
+            for (b, j), column in zip(places, map_columns(solution, entries, self.like, captured), strict=True):
                 for k, x in enumerate(column):
                     solved[b][k][j] = x
         for (_, known), X in zip(forces, solved, strict=True):

@@ -57,7 +57,7 @@ def with_head(text: str, target: Target) -> str:
 
 _CALL = re.compile(r"call (\S+|<[^>]*>) (@llvm\.[\w.]+)\((.*)\)")
 _ARGUMENT = re.compile(r"(<\d+ x \w+>|\w+) [^ ]")
-_SPLAT = re.compile(r"splat \([^)]*\)")
+_CONSTANT = re.compile(r"splat \([^)]*\)|<i1 [^>]*>")
 
 
 def _declarations(text: str) -> str:
@@ -65,7 +65,7 @@ def _declarations(text: str) -> str:
     found: dict[str, str] = {}
     for result, name, arguments in _CALL.findall(text):
         if name not in found:
-            types = _ARGUMENT.findall(_SPLAT.sub("%", arguments))
+            types = _ARGUMENT.findall(_CONSTANT.sub("%", arguments))
             found[name] = f"declare {result} {name}({', '.join(types)})"
     return "\n".join(found.values())
 

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from kinetree.backends.llvm import polls
 from kinetree.backends.llvm.ir import Body, Lanes, Values, function, table
 from kinetree.backends.llvm.kernels import ARRAY_KERNELS
-from kinetree.backends.llvm.scratch import NestedLayout, ScratchLayout, places
+from kinetree.backends.llvm.scratch import Columns, NestedLayout, ScratchLayout, places
 from kinetree.backends.llvm.straight_line import Access, StraightLine, plan_functions
 from kinetree.backends.llvm.target import Target
 from kinetree.graph import Program
 from kinetree.graph.array_operations import ArrayOperation, Map, Repeat
 from kinetree.lowering.build import lower
-from kinetree.lowering.plan import Area, ArrayCall, Cell, Moves, Plan, Region, by_areas
+from kinetree.lowering.plan import ArrayCall, Cell, Moves, Plan, Region, by_areas, in_pieces
 
 Emitter = Callable[["Routines", str, ArrayOperation, Lanes], tuple[str, int]]
 """From a name, an operation and its lanes to the definition of ``void @NAME(ptr …, ptr %results, ptr %s)``, which takes
@@ -54,19 +54,17 @@ class Routines:
             self._operations[key] = name, size
         return self._operations[key]
 
-    def plan(self, program: Program, strides: Mapping[Area, int] | None = None) -> Plan:
-        """Return the plan of a program of an array operation; array kernels read no port with strides in place."""
-        return lower(program, self._region_operations, in_place=0.0 if strides else 2.0)
+    def plan(self, program: Program, columns: Columns | None = None) -> Plan:
+        """Return the plan of a program of an array operation; array kernels read no ports of columns in place."""
+        return lower(program, self._region_operations, in_place=0.0 if columns else 2.0)
 
-    def nested(
-        self, name: str, program: Program, lanes: Lanes, strides: Mapping[Area, int] | None = None
-    ) -> NestedLayout:
+    def nested(self, name: str, program: Program, lanes: Lanes, columns: Columns | None = None) -> NestedLayout:
         """Define ``@NAME`` and ``@NAMEconstants`` for a program of an array operation, and return their layout.
 
         Both take pointers to the ports and to scratch; the constants must be stored once in the same memory.
         """
-        plan = self.plan(program, strides)
-        layout = NestedLayout(plan, lanes, self.frame(plan, lanes), strides or {})
+        plan = self.plan(program, columns)
+        layout = NestedLayout(plan, lanes, self.frame(plan, lanes), columns)
         b = Body()
         self.call_steps(b, name, plan, layout)
         steps = function(f"void @{name}({layout.parameters})", b)
@@ -91,22 +89,29 @@ class Routines:
         self._move(b, tables, [(plan.location[i], cell) for i, cell in plan.moves], layout)
 
     def _move(self, b: Body, tables: Iterator[str], moves: Moves, layout: ScratchLayout) -> None:
-        """Copy cells to others, in loops over tables of their offsets in bytes."""
-        kind = layout.lanes.type
-        for areas, pairs in by_areas(moves).items():
-            offsets = [layout.address(cell)[1] for pair in pairs for cell in pair]
+        """Copy cells to others, in loops over tables of their offsets in bytes; neighbours of one state together."""
+        access, lanes = Access(b, layout), layout.lanes
+        for (source, place), pairs in by_areas(moves).items():
+            size, pieces = in_pieces(pairs, MOST_COPIED if lanes.count == 1 else 1)
             name = next(tables)
-            self.definitions[name] = table(f"@{name}", offsets)
-            bases = [layout.base(b, layout.address(Cell(area, 0))[0]) for area in areas]
-            with b.times(len(offsets) // 2) as k:
-                places = []
+            self.definitions[name] = table(f"@{name}", [layout.address(cell)[1] for pair in pieces for cell in pair])
+            bases = [layout.base(b, layout.address(Cell(area, 0))[0]) for area in (source, place)]
+            with b.times(len(pieces)) as k:
+                ends = []
                 for half, base in enumerate(bases):
                     entry = b(f"getelementptr [2 x i32], ptr @{name}, i64 {k}, i64 {half}")
                     offset = b(f"zext i32 {b(f'load i32, ptr {entry}, align 4')} to i64")
-                    places.append(b(f"getelementptr i8, ptr {base}, i64 {offset}"))
-                ends = zip(places, areas, strict=True)
-                source, place = (f"ptr {pointer}, align {layout.alignment(area)}" for pointer, area in ends)
-                b.line(f"store {kind} {b(f'load {kind}, {source}')}, {place}")
+                    ends.append(b(f"getelementptr i8, ptr {base}, i64 {offset}"))
+                if size == 1:
+                    access.store_to(ends[1], place, access.load_from(ends[0], source))
+                else:
+                    kind = f"<{size} x {lanes.scalar}>"
+                    value = b(f"load {kind}, ptr {ends[0]}, align {lanes.item}")
+                    b.line(f"store {kind} {value}, ptr {ends[1]}, align {lanes.item}")
+
+
+MOST_COPIED = 8
+"""Most neighbouring cells of one state that are copied as one vector."""
 
 
 _SIGNATURE = "void @{}(ptr noalias %captured, ptr noalias %own, ptr noalias %results, ptr noalias %s)"
@@ -158,7 +163,7 @@ def _nodes(plan: Plan) -> Sequence[int] | None:
 
 def _results(b: Body, lanes: Lanes, plan: Plan) -> list[str]:
     """Compute a program of one region with the carried values %x0, %x1, …, and return its results."""
-    layout = NestedLayout(plan, lanes, 0, {})
+    layout = NestedLayout(plan, lanes, 0, None)
     carried = {i: f"%x{cell.offset}" for i, cell in plan.location.items() if cell.area == ("in", 1)}
     code = StraightLine(b, Access(b, layout), plan, lanes, carried)
     for code.now, i in enumerate(_nodes(plan) or ()):
@@ -255,33 +260,26 @@ def _again(b: Body, loop: Repeat) -> None:
 def emit_map(routines: Routines, name: str, operation: ArrayOperation, lanes: Lanes) -> tuple[str, int]:
     """Return the function of a `Map`, and its scratch.
 
-    Of many states, the columns follow one another. Of one state, as many columns as a vector has lanes, or the largest
-    power of two of fewer, are computed side by side; the last ones may be computed twice.
+    Of many states, the columns follow one another. Of one state, as many as a vector has lanes are computed side by
+    side. The last ones may be computed twice; fewer than that are a vector whose other lanes are not active, where the
+    processor has masks for that and nothing waits for a lane.
     """
     assert isinstance(operation, Map)
-    width = min(routines.target.lanes(lanes.dtype), 1 << (operation.count.bit_length() - 1))
-    side_by_side = lanes.count == 1 and width > 1
-    inner = Lanes(lanes.dtype, width) if side_by_side else lanes
-    stride = operation.count * lanes.bytes
-    body = routines.nested(f"{name}body", operation.body, inner, {("in", 1): stride, ("out", 0): stride})
-    offsets, size = places(operation.captured * inner.bytes if side_by_side else 0, body.size)
+    count, width = operation.count, 1
+    if lanes.count == 1:
+        masks = routines.target.vector_bits == 512 and all(n.op != "call" for n in operation.body.graph.nodes)
+        width = min(routines.target.lanes(lanes.dtype), 1 << ((count - 1) if masks else (count // 2)).bit_length())
+    inner = Lanes(lanes.dtype, width) if lanes.count == 1 else lanes
+    columns = Columns(count * lanes.bytes, min(count, width) if width > 1 else lanes.count, width > 1)
+    layout = routines.nested(f"{name}body", operation.body, inner, columns)
     b = Body()
-    shared, scratch = "%captured", b(f"getelementptr i8, ptr %s, i64 {offsets[1]}")
-    if side_by_side and operation.captured:
-        shared = b(f"getelementptr i8, ptr %s, i64 {offsets[0]}")
-        one, many = Values(lanes), Values(inner)
-        with b.times(operation.captured) as i:
-            many.store(b, many.splat(b, one.load(b, "%captured", i)), shared, i)
-    steps = -(-operation.count // inner.count) if side_by_side else operation.count
-    with b.times(steps) as i:
-        first = i
-        if side_by_side:
-            first = b(f"call i64 @llvm.umin.i64(i64 {b(f'mul i64 {i}, {width}')}, i64 {operation.count - width})")
+    with b.times(-(-count // width)) as i:
+        first = b(f"call i64 @llvm.umin.i64(i64 {b(f'mul i64 {i}, {width}')}, i64 {max(count - width, 0)})")
         column, result = (Values(lanes).pointer(b, base, first) for base in ("%own", "%results"))
-        arguments = f"ptr {shared}, ptr {column}, ptr {result}, ptr {scratch}"
+        arguments = f"ptr %captured, ptr {column}, ptr {result}, ptr %s"
         b.line(f"call void @{name}bodyconstants({arguments})")  # some may be results
         b.line(f"call void @{name}body({arguments})")
-    return function(_SIGNATURE.format(name), b), size
+    return function(_SIGNATURE.format(name), b), layout.size
 
 
 OPERATIONS: dict[str, Emitter] = {"repeat": emit_repeat, "map": emit_map}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from typing import NamedTuple
 
 from kinetree.backends.llvm.ir import Body, Lanes
 from kinetree.lowering.plan import Area, Cell, Plan
@@ -20,6 +20,17 @@ def places(*sizes: int) -> tuple[list[int], int]:
     return offsets, total
 
 
+class Columns(NamedTuple):
+    """How columns lie in memory that the body of a map reads and writes: entries so many bytes apart.
+
+    Of one state the lanes are `active` columns side by side, and captured values, which all of them share, are scalars.
+    """
+
+    stride: int
+    active: int
+    side_by_side: bool
+
+
 class ScratchLayout:
     """Offsets of the areas, of the tables of rows, and of a frame of so many bytes in the scratch.
 
@@ -27,8 +38,9 @@ class ScratchLayout:
     and an output is reached through a table of the rows of the lanes: `rows` has their offsets, `row_bytes` the sizes.
     """
 
-    def __init__(self, plan: Plan, lanes: Lanes, frame: int, *, batch: bool) -> None:
+    def __init__(self, plan: Plan, lanes: Lanes, frame: int, *, batch: bool, columns: Columns | None = None) -> None:
         self.lanes = lanes
+        self._columns = columns
         self.parameters = "ptr noalias %s" if batch else "ptr noalias %in, ptr noalias %out, ptr noalias %s"
         self._offsets: dict[Area, int] = {}
         self.row_bytes = {area: count * lanes.item for area, count in plan.areas.items()}
@@ -61,7 +73,21 @@ class ScratchLayout:
 
     def stride(self, area: Area) -> int:
         """Return the bytes from one cell of this area to the next."""
-        return self.lanes.bytes
+        if columns := self._of_columns(area):
+            return columns.stride
+        return self.lanes.item if self.is_shared(area) else self.lanes.bytes
+
+    def _of_columns(self, area: Area) -> Columns | None:
+        return self._columns if area in (("in", 1), ("out", 0)) else None
+
+    def is_shared(self, area: Area) -> bool:
+        """Return whether a cell of this area is one scalar for all lanes."""
+        return self._columns is not None and self._columns.side_by_side and area == ("in", 0)
+
+    def active(self, area: Area) -> int:
+        """Return how many lanes the cells of this area have: the first ones."""
+        columns = self._of_columns(area)
+        return columns.active if columns else self.lanes.count
 
     def is_dense(self, area: Area) -> bool:
         """Return whether the cells of this area follow one another without gaps."""
@@ -69,7 +95,7 @@ class ScratchLayout:
 
     def alignment(self, area: Area) -> int:
         """Return the alignment of the cells of this area."""
-        return self.lanes.alignment
+        return self.lanes.alignment if self.is_dense(area) else self.lanes.item
 
     def frame(self, body: Body) -> str:
         """Return a pointer to the scratch of the array operations that are called, as many bytes as `frame` says."""
@@ -84,22 +110,13 @@ class ScratchLayout:
 
 
 class NestedLayout(ScratchLayout):
-    """The layout of a program of an array operation: each port is a pointer; `strides` are in bytes, where given."""
+    """The layout of a program of an array operation: each port is a pointer; `columns` are those of a map."""
 
-    def __init__(self, plan: Plan, lanes: Lanes, frame: int, strides: Mapping[Area, int]) -> None:
-        super().__init__(plan, lanes, frame, batch=False)
-        self._strides = strides
+    def __init__(self, plan: Plan, lanes: Lanes, frame: int, columns: Columns | None) -> None:
+        super().__init__(plan, lanes, frame, batch=False, columns=columns)
         ports = [f"%{kind}{k}" for kind, k in plan.areas if kind in ("in", "out")]
         self.parameters = ", ".join(f"ptr noalias {name}" for name in (*ports, "%s"))
-
-    def stride(self, area: Area) -> int:
-        """Return the bytes from one cell of this area to the next."""
-        return self._strides.get(area, self.lanes.bytes)
 
     def base(self, body: Body, port: Area | None) -> str:
         """Return a pointer to the first cell of a port, or to the scratch."""
         return "%s" if port is None else f"%{port[0]}{port[1]}"
-
-    def alignment(self, area: Area) -> int:
-        """Return the alignment of the cells of this area."""
-        return self.lanes.item if area in self._strides else self.lanes.alignment

@@ -7,7 +7,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 
-from kinetree.backends.llvm.ir import Body, Lanes, function
+from kinetree.backends.llvm.ir import Body, Lanes, Values, function
 from kinetree.backends.llvm.rows import Line, Transpose, block_bytes, lines_ahead, prefetch, row_pointers
 from kinetree.backends.llvm.scratch import ScratchLayout
 from kinetree.graph.graph import Node
@@ -181,14 +181,35 @@ class Access:
 
     def load(self, cell: Cell) -> str:
         """Load the value of the cell."""
-        lanes = self._layout.lanes
-        return self._body(f"load {lanes.type}, ptr {self.pointer(cell)}, align {self._layout.alignment(cell.area)}")
+        return self.load_from(self.pointer(cell), cell.area)
+
+    def load_from(self, pointer: str, area: Area) -> str:
+        """Load a value of this area: from a scalar in every lane, and zero in lanes that are not active."""
+        b, lanes, align = self._body, self._layout.lanes, self._layout.alignment(area)
+        if self._layout.is_shared(area):
+            return Values(lanes).splat(b, b(f"load {lanes.scalar}, ptr {pointer}, align {align}"))
+        if active := self._mask(area):
+            masked = f"call {lanes.type} @llvm.masked.load.{lanes.suffix}.p0"
+            return b(f"{masked}(ptr {pointer}, i32 {align}, {active}, {lanes.type} zeroinitializer)")
+        return b(f"load {lanes.type}, ptr {pointer}, align {align}")
 
     def store(self, value: str, cell: Cell) -> None:
         """Store a value to the cell."""
-        lanes = self._layout.lanes
-        align = self._layout.alignment(cell.area)
-        self._body.line(f"store {lanes.type} {value}, ptr {self.pointer(cell)}, align {align}")
+        self.store_to(self.pointer(cell), cell.area, value)
+
+    def store_to(self, pointer: str, area: Area, value: str) -> None:
+        """Store a value to this place of the area, but nothing of lanes that are not active."""
+        b, lanes, align = self._body, self._layout.lanes, self._layout.alignment(area)
+        if active := self._mask(area):
+            masked = f"call void @llvm.masked.store.{lanes.suffix}.p0"
+            b.line(f"{masked}({lanes.type} {value}, ptr {pointer}, i32 {align}, {active})")
+        else:
+            b.line(f"store {lanes.type} {value}, ptr {pointer}, align {align}")
+
+    def _mask(self, area: Area) -> str:
+        """Return the mask of the lanes that are active in this area; nothing where all are."""
+        count, active = self._layout.lanes.count, self._layout.active(area)
+        return f"<{count} x i1> <{', '.join(f'i1 {int(k < active)}' for k in range(count))}>" if active < count else ""
 
     def store_tile(self, tile: Tile, values: list[str], nodes: Sequence[Node]) -> None:
         """Transpose a tile of these values, which belong to these nodes, and store it to the rows.
