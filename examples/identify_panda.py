@@ -55,7 +55,7 @@ def main(folder: str = "") -> None:
             print(f"{name}  {noise:5.2f}  {100 * now:10.1f} %  {100 * before:4.0f} %")
         off = np.abs(fit.values - fit.base.of(reality()))
         print(f"{np.mean(off < 2.0 * fit.std):.0%} of the parameters are within two standard deviations of the truth")
-        (place / "identified.urdf").write_text(fit.robot.to_urdf(original="panda"))
+        (place / "identified.urdf").write_text(fit.robot.to_urdf(original="panda", lenient=True))
         if folder:
             fit.report(place / "report.html", training=train, validation=found)
 

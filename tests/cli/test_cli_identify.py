@@ -85,7 +85,7 @@ def test_what_urdf_has_no_place_for_is_said(identify):
     said = " ".join(out.split())
     assert "URDF has no place for offset: new.urdf lacks" in said
     assert "new.urdf: left out of the URDF" in said
-    assert "armature and springs: those of hip, knee" in said
+    assert "armature: that of hip, knee (there is none)" in said
 
 
 def test_motor_constants(identify, real):

@@ -120,5 +120,6 @@ test_wrong_calls_say_what_to_do = told(
     ArgumentError,
     (lambda: DOG.inverse_dynamics.sparsity(of="vjp"), "of is 'vjp', it must be 'derivatives' or 'hessian'"),
     (lambda: DOG.inverse_dynamics.sparsity("x"), "wrt: no input 'x'"),
+    (lambda: DOG.inverse_dynamics.sparsity(wrt=3), "wrt"),
     (lambda: DOG.inverse_dynamics.derivatives(*STATES, form="csc"), "form is 'csc', it must be 'dense' or 'nonzeros'"),
 )

@@ -97,6 +97,23 @@ def test_an_edited_spec():
         kt.load(spec)
 
 
+def test_warnings_about_a_spec_have_a_name(monkeypatch, tmp_path, capfd):
+    monkeypatch.chdir(tmp_path)
+    spec = mujoco.MjSpec.from_string(ARM)
+    spec.compiler.settotalmass = 3.0
+    with pytest.warns(FormatWarning, match="<MjSpec>: MuJoCo says: "):
+        kt.load(spec)
+    assert capfd.readouterr() == ("", "")
+    assert not [*tmp_path.iterdir()]
+
+
+@pytest.mark.parametrize("option", [{"xacro": {"a": "b"}}, {"xacro": {}}, {"packages": {"p": "."}}])
+@pytest.mark.parametrize("made", [mujoco.MjSpec.from_string, mujoco.MjModel.from_xml_string])
+def test_options_of_files_alone(made, option):
+    with pytest.raises(ArgumentError, match=r"xacro and packages are for files; Mj\w+ is compiled: leave them out"):
+        kt.load(made(ARM), **option)
+
+
 def test_a_model_that_changes_later():
     m = mujoco.MjModel.from_xml_string(ARM)
     robot = kt.load(m)
@@ -234,6 +251,19 @@ def test_keyframes_are_configurations():
     assert list(robot.configurations) == ["qpos0", "ready", "keyframe_1"]
     for name, qpos in zip(robot.configurations, [m.qpos0, *m.key_qpos], strict=True):
         np.testing.assert_allclose(convention.to_q(robot.configuration(name)), qpos, atol=1e-15)
+
+
+def test_a_keyframe_with_the_name_of_the_start():
+    text = put('<keyframe><key name="qpos0" qpos="0.7"/></keyframe>', before="</mujoco>")
+    assert {name: q.tolist() for name, q in kt.load(text).configurations.items()} == {"qpos0": [0.7]}
+
+
+def test_long_chains():
+    """MuJoCo reads 500 elements in each other, and `to_mjcf` writes 400 bodies."""
+    chain = '<body><joint name="j{}"/><geom size="0.1"/>'
+    text = "<mujoco><worldbody>{}</worldbody></mujoco>"
+    bodies = "".join(map(chain.format, range(400)))
+    assert kt.load(text.format(bodies + "</body>" * 400)).nv == 400
 
 
 def test_actuators():
@@ -584,16 +614,21 @@ def test_stabilization_has_its_own_method():
 # -- files of strangers -----------------------------------------------------------------------------------------------
 
 HEAD = '<mujoco><worldbody><body><joint/><geom size="0.1"/></body></worldbody>'
+STANDS_FOR_MORE = "this stands for more than the 50000 elements that are read"
 REFUSED = {
     '<!DOCTYPE x [<!ENTITY a "b">]><mujoco/>': "a document type declaration",
-    HEAD + '<asset><hfield name="h" nrow="65536" ncol="65536" size="1 1 1 1"/></asset></mujoco>': "nrow × ncol is more than",
+    HEAD + '<asset><hfield name="h" nrow="65536" ncol="65536" size="1 1 1 1"/></asset></mujoco>': STANDS_FOR_MORE,
     HEAD + '<asset><hfield name="h" nrow="0x10000" ncol="65536" size="1 1 1 1"/></asset></mujoco>': "is not a number",
-    HEAD + '<asset><texture name="h" builtin="checker" width="99999" height="99999"/></asset></mujoco>': "width × height is",
-    HEAD + '<size nuser_geom="1000000000"/></mujoco>': "nuser_geom is more than",
-    HEAD + '<size nkey="2000000000"/></mujoco>': "nkey is more than",
-    HEAD + '<asset><mesh name="m" builtin="cone" params="100000000 0.5"/></asset></mujoco>': "params is more than",
-    HEAD + '<sensor><user dim="2000000000"/></sensor></mujoco>': "dim is more than",
-    HEAD.replace("<body>", '<replicate count="100000"><body>').replace("</body>", "</body></replicate>") + "</mujoco>": "elements that",
+    HEAD + '<asset><texture name="h" builtin="checker" width="99999" height="99999"/></asset></mujoco>': STANDS_FOR_MORE,
+    HEAD + '<size nuser_geom="1000000000"/></mujoco>': STANDS_FOR_MORE,
+    HEAD + '<size nkey="2000000000"/></mujoco>': STANDS_FOR_MORE,
+    HEAD + '<asset><mesh name="m" builtin="cone" params="100000000 0.5"/></asset></mujoco>': STANDS_FOR_MORE,
+    HEAD + '<size nkey="5000"/>' + "<worldbody/>" * 20_000 + "</mujoco>": STANDS_FOR_MORE,
+    HEAD.replace("<joint/>", "<body/>" * 5000) + "<keyframe>" + "<key/>" * 20_000 + "</keyframe></mujoco>": STANDS_FOR_MORE,
+    HEAD + '<asset>' + '<hfield nrow="4000" ncol="4000" size="1 1 1 1"/>' * 8 + "</asset></mujoco>": STANDS_FOR_MORE,
+    HEAD.replace('size="0.1"', 'size="0.1" mass="NAN(12)"') + "</mujoco>": "mass is not a number",
+    HEAD + '<sensor><user dim="2000000000"/></sensor></mujoco>': STANDS_FOR_MORE,
+    HEAD.replace("<body>", '<replicate count="100000"><body>').replace("</body>", "</body></replicate>") + "</mujoco>": STANDS_FOR_MORE,
     HEAD.replace('size="0.1"', 'size="0.1" mass="NaN"') + "</mujoco>": "mass is not a number",
     HEAD.replace('size="0.1"', 'size="2147483647"') + "</mujoco>": "size='2147483647': numbers of more than 1e+06",
     HEAD + '<include file="../../secret.xml"/></mujoco>': "'../../secret.xml' is outside the folder of the robot's file",
@@ -604,7 +639,7 @@ REFUSED = {
     HEAD.replace("<joint/>", '<joint type="cog"/>') + "</mujoco>": "invalid keyword: 'cog', Element 'joint', line 1",
     "<mujoco><worldbody><body><joint/></body></worldbody></mujoco>": "mass and inertia of moving bodies must be larger",
     "<mujocoinclude/>": "Unrecognized XML model type: 'mujocoinclude'",
-    "<mujoco><worldbody>" + "<body>" * 250 + "</body>" * 250 + "</worldbody></mujoco>": "elements are nested more than 200 deep",
+    "<mujoco><worldbody>" + "<body>" * 550 + "</body>" * 550 + "</worldbody></mujoco>": "elements are nested more than 500 deep",
 }  # fmt: skip
 
 
@@ -681,7 +716,7 @@ def test_warnings_of_mujoco_have_our_file_name(tmp_path, monkeypatch, capfd):
 def test_numbers_that_mujoco_lets_pass():
     m = mujoco.MjModel.from_xml_string(ARM)
     m.body_mass[1] = np.nan
-    with pytest.raises(FormatError, match="<MjModel>: a mass holds the number nan"):
+    with pytest.raises(FormatError, match="<MjModel>: the inertia of link 'base' holds the number nan"):
         kt.load(m)
     m.body_mass[1] = 1.0
     m.body_quat[2] = 0.0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
+import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -131,8 +132,8 @@ def test_saved_and_loaded_it_is_the_same(format: str, tmp_path: Path) -> None:
 
 def test_a_writer_from_outside(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     def write(robot: save.Export, losses: save.Losses) -> str:
-        losses.leave_out("all but its name: {}", robot.model.frame_names)
-        losses.refuse("robots: {}", "they are listed", [robot.model.name])
+        losses.note("all but its name: {}", robot.model.frame_names)
+        losses.note("robots: {}", [robot.model.name], "they are listed")
         return f"{robot.model.name}\n"
 
     monkeypatch.setitem(save.WRITERS, "list", save.Writer("LIST", (".txt",), write))
@@ -169,12 +170,34 @@ def test_names_with_letters_that_mean_something(format: str) -> None:
 def test_what_no_file_has(format: str) -> None:
     robot = plain().with_configuration("home", [0.1, 0.2]).with_gravity((1.0, 2.0, 3.0)).with_friction()
     robot = kt.Robot(robot.model, robot.configurations, actuators=[kt.Actuator("motor", "a")])
-    robot = robot.with_joint_physics(armature={"a": 0.5})
     with pytest.warns(kt.FormatWarning) as caught:
         getattr(robot, f"to_{format}")()
-    for said in ("gravity (1.0, 2.0, 3.0)", "whether friction counts", "armature and springs: those of a"):
+    for said in ("gravity (1.0, 2.0, 3.0) (load the file with gravity=)", "whether friction counts"):
         assert said in str(caught[0].message)
     assert "named configurations: home; actuators: motor" in str(caught[0].message)
+
+
+RAIL = toy(("a base one", Revolute(), {"armature": 0.5}), ("b one two", Prismatic(), {"stiffness": 2.0}))
+UNEVEN = kt.Robot(toy(("a base one", Spherical()))).with_joint_physics(
+    damping=[1.0, 2.0, 3.0], friction=[0.0, 0.1, 0.0]
+)
+
+
+@pytest.mark.parametrize(
+    ("model", "said", "formats"),
+    [
+        (RAIL, "armature: that of a .lenient=True: there is none", ["urdf", "sdf"]),
+        (RAIL, "springs: those of b .lenient=True: there are none", ["urdf"]),
+        (UNEVEN.model, "in each direction: those of a .lenient=True: those of the first", ["sdf"]),
+        (UNEVEN.model, "of other directions than the first: a .lenient=True: the first counts", ["mjcf"]),
+    ],
+)
+def test_what_a_format_has_not_and_the_robot_moves_by_is_an_error(model: Model, said: str, formats: list[str]) -> None:
+    for format in formats:
+        with pytest.raises(kt.ModelError, match=f"{format.upper()} has no place for this robot: .*{said}"):
+            getattr(kt.Robot(model), f"to_{format}")()
+        with pytest.warns(kt.FormatWarning, match=f"left out of the {format.upper()}: .*{said.split(' .len')[0]}"):
+            kt.load(getattr(kt.Robot(model), f"to_{format}")(lenient=True))
 
 
 # -- SDF -----------------------------------------------------------------------------------------------------------
@@ -253,14 +276,22 @@ def test_joints_that_sdf_has_not(joint: Joint) -> None:
         kt.Robot(free).to_sdf(lenient=True)
 
 
-def test_names_that_sdf_keeps_for_itself() -> None:
+def test_names_that_sdf_wants_once() -> None:
+    """Links, joints and frames share their names there: libsdformat refuses a document with one of them twice."""
     joints = [("a world one", Revolute()), ("one one two", Revolute())]
     on_world = (shapes.Geometry("world", shapes.Sphere(1.0)),)
     robot = kt.Robot(toy(*joints, frames=[("a two", PLACED)]), geometry=shapes.Geometries(on_world))
-    with pytest.warns(kt.FormatWarning, match="frames that have the name of a joint, or of the world: one, a"):
-        again = kt.load(robot.to_sdf())
+    with pytest.warns(kt.FormatWarning, match="joints have too, so that they get an underscore: one, a"):
+        text = robot.to_sdf()
+    named = [element.get("name") for element in ET.fromstring(text)[0] if element.get("name")]
+    assert len({*named}) == len(named) == 7
+    again = kt.load(text)
     assert_same_dynamics(robot.model, again.model)
-    assert again.visual_geometry[0].link == "base"
+    assert again.visual_geometry[0].link == "world_"
+    for name in ("one", "a"):
+        np.testing.assert_allclose(
+            *(pose(m, np.array([0.3, 0.2]), n) for m, n in ((robot.model, name), (again.model, f"{name}_")))
+        )
 
 
 # -- loops ---------------------------------------------------------------------------------------------------------

@@ -75,7 +75,7 @@ RobotReader = Callable[[Any, Element | None, "ReadOptions", bool], "RobotFile"]
 """Takes a document or an object, the root element of a document, the options, and whether to read constraints."""
 
 ROBOT_READERS: dict[str, RobotReader] = dict.fromkeys(
-    ("mujoco", "mujocoinclude", "MjModel", "MjSpec"), lazy_method("kinetree.formats.mjcf.model", "read")
+    ("mujoco", "mujocoinclude", "MjModel", "MjSpec"), lazy_method("kinetree.formats.mjcf.compiler", "read")
 )
 """The reader of a format that has more than links and joints, by its root tag, and of objects, by their type's name."""
 
@@ -217,6 +217,10 @@ def _read(
     if options.mimic not in ("follow", "independent"):
         raise ArgumentError(f"mimic={options.mimic!r}: give 'follow' or 'independent'")
     if read_object := ROBOT_READERS.get(type(source).__name__):
+        if options.xacro is not None or options.packages:
+            raise ArgumentError(
+                f"xacro and packages are for files; {type(source).__name__} is compiled: leave them out"
+            )
         return read_object(source, None, options, constraints), None
     text, name, floats = find_source(source)
     root = parse_xml(text, name, lenient=options.lenient)

@@ -22,6 +22,7 @@ from kinetree.spatial import Quaternion
 
 MAX_BYTES: Final = 64 * 2**20
 MAX_DEPTH: Final = 200
+NESTED: Final = {"mujoco": 500, "mujocoinclude": 500}  # instead, in files in which bodies are in each other
 MAX_MARKS: Final = 1_000_000  # `<` and `=` together: a bound on tags and attributes that needs no parsing
 DECLARATION: Final = re.compile(r"\ufeff?\s*<\?xml\s[^>]*\?>")
 UTF16_STARTS: Final = (b"\xff\xfe", b"\xfe\xff", b"<\0", b"\0<")
@@ -187,19 +188,20 @@ class _Builder:
         self.source, self.lenient = source, lenient
         self.root: Element | None = None
         self.stack: list[Element] = []
+        self.deepest = MAX_DEPTH
         self.texts: list[list[str]] = []
         self.expat: Any  # expat's parser object
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         parent = self.stack[-1] if self.stack else None
         element = Element(tag, attributes, self.expat.CurrentLineNumber, self.source, self.lenient, parent)
-        if len(self.stack) >= MAX_DEPTH:
+        if len(self.stack) >= self.deepest:
             raise FormatError(
                 f"{self.source}, line {element.line}, {element.label}: elements are nested more than "
-                f"{MAX_DEPTH} deep; a robot description has its links side by side"
+                f"{self.deepest} deep; a robot description has its links side by side"
             )
         if parent is None:
-            self.root = element
+            self.root, self.deepest = element, NESTED.get(tag, MAX_DEPTH)
         else:
             parent.children.append(element)
         self.stack.append(element)

@@ -138,8 +138,11 @@ def sparsity(
     if of not in ("derivatives", "hessian"):
         raise ArgumentError(f"{function.__name__}: sparsity: of is {of!r}, it must be 'derivatives' or 'hessian'")
     derivative = getattr(function, of)
-    names = [wrt] if isinstance(wrt, str) else [*wrt]
-    given = [*names_of("optional", optional), *(name for name in names if name in function.spec.optional)]
+    names = names_of(f"{function.__name__}: wrt", [wrt] if isinstance(wrt, str) else wrt)
+    given = [
+        *names_of(f"{function.__name__}: optional", optional),
+        *(name for name in names if name in function.spec.optional),
+    ]
     chosen = {"wrt": wrt, "form": "nonzeros", **options}
     variant = derivative._variant("float64", tuple(dict.fromkeys(given)), chosen)
     patterns = derivative.spec.of(variant.optional, variant.options).patterns

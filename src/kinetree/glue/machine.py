@@ -77,6 +77,7 @@ as_real32: Callable[[int], float] = Instruction("as_real32")
 from_signed: Callable[[int], float] = Instruction("from_signed")
 from_unsigned: Callable[[int], float] = Instruction("from_unsigned")
 call_single: Callable[[int, int, int], int] = Instruction("call_single")  # code, ins, outs
+call_word: Callable[[int, int], int] = Instruction("call_word")  # code, argument
 call_batch: Callable[[int, int, int, int, int, int], None] = Instruction("call_batch")  # code, ins, …, scratch
 
 PyObject_Vectorcall: Callable[..., int] = External("PyObject_Vectorcall", "wwww", "w")

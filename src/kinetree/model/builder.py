@@ -148,7 +148,7 @@ class ModelBuilder:
         if not isinstance(limits, JointLimits):
             raise ModelError(f"joint {name!r}: limits takes a JointLimits(lower, upper, …); {limits!r} was given")
         X = as_transform(placement, f"the placement of joint {name!r}")
-        X_child = as_transform(child_placement, f"the child_placement of joint {name!r}").inverse()
+        anchor = as_transform(child_placement, f"the child_placement of joint {name!r}")
         figures = {"armature": armature, "damping": damping, "friction": friction, "rotor_inertia": rotor_inertia}
         check_finite(f"joint {name!r}", (*figures.values(), gear_ratio, stiffness, rest_position))
         check_not_negative(name, **figures, stiffness=stiffness)
@@ -165,7 +165,7 @@ class ModelBuilder:
             joint = Mimic(joint, float(factor), float(offset))
         self._joints[name] = JointSpec(
             name, parent, child, joint, X, limits, float(damping), float(friction), float(armature), leader, spring,
-            None if child_placement is None else X_child,
+            None if child_placement is None else anchor.inverse(),
         )  # fmt: skip
 
     def add_frame(self, name: str, *, link: str, placement: Pose | None = None) -> None:

@@ -28,7 +28,11 @@ def as_transform(placement: Pose | None, what: str) -> Transform:
     if placement is None:
         return Transform.identity()
     if isinstance(placement, Transform):
-        check_finite(what, (*placement.r, *(x for row in placement.E.matrix.rows for x in row)))
+        x, y, z = placement.E.matrix.rows
+        numbers = (*placement.r, *x, *y, *z)
+        if type(placement.E) is GeneralRotation and {*map(type, numbers)} == {float} and math.isfinite(sum(numbers)):
+            return placement
+        check_finite(what, numbers)
         return Transform(GeneralRotation(as_floats(placement.E.matrix)), as_floats(placement.r))
     if hasattr(placement, "as_matrix"):
         placement = as_poses(what, placement, batch=False, error=ModelError)

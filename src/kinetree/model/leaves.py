@@ -18,11 +18,12 @@ T = TypeVar("T")
 
 
 @cache
-def _fields(kind: type[Any]) -> Sequence[str] | None:
-    """Return the names of the parts of composite values of a type, None for leaves."""
-    if dataclasses.is_dataclass(kind):
-        return [f.name for f in dataclasses.fields(kind)]
-    return kind.parts if issubclass(kind, Composite) else None
+def _parts(kind: type[Any]) -> tuple[str, Sequence[str]] | None:
+    """Return the name of a type of composite values and those of their parts, None for leaves."""
+    if not dataclasses.is_dataclass(kind) and not issubclass(kind, Composite):
+        return None
+    parts = [f.name for f in dataclasses.fields(kind)] if dataclasses.is_dataclass(kind) else kind.parts
+    return f"{kind.__module__}.{kind.__qualname__}", parts
 
 
 def flatten(value: Any) -> tuple[Hashable, tuple[Any, ...]]:
@@ -30,13 +31,17 @@ def flatten(value: Any) -> tuple[Hashable, tuple[Any, ...]]:
     numbers: list[Any] = []
 
     def walk(v: Any) -> Hashable:
+        kind = type(v)
+        if kind is float:  # most are, of thousands in a large robot
+            numbers.append(v)
+            return "number"
         if v is None or isinstance(v, (str, int)):
             return v
         if isinstance(v, tuple):
             return ("tuple", *map(walk, v))
-        names = _fields(type(v))  # type: ignore[arg-type]  # types are hashable
-        if names is not None:
-            return (f"{type(v).__module__}.{type(v).__qualname__}", *(walk(getattr(v, name)) for name in names))
+        parts = _parts(kind)  # type: ignore[arg-type]  # types are hashable
+        if parts is not None:
+            return (parts[0], *[walk(getattr(v, name)) for name in parts[1]])
         numbers.append(v)
         return "number"
 
@@ -49,10 +54,10 @@ def map_leaves(value: T, function: Callable[[Any], Any]) -> T:
         return value
     if isinstance(value, tuple):
         return tuple(map_leaves(v, function) for v in value)  # type: ignore[return-value]
-    names = _fields(type(value))  # type: ignore[arg-type]
-    if names is None:
+    parts = _parts(type(value))  # type: ignore[arg-type]
+    if parts is None:
         return function(value)  # type: ignore[no-any-return]
     copy = object.__new__(type(value))
-    for name in names:
+    for name in parts[1]:
         object.__setattr__(copy, name, map_leaves(getattr(value, name), function))
     return copy

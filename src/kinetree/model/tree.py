@@ -170,7 +170,7 @@ def with_leaders_limits(joints: list[JointSpec]) -> list[JointSpec]:
             own = limits[spec.leader]
             within = narrowed(own, spec.joint.follows, spec.limits)
             limits[spec.leader] = within or own  # contradictory files mean the leader's
-    return [replace(spec, limits=limits[spec.name]) for spec in joints]
+    return [spec if limits[spec.name] is spec.limits else replace(spec, limits=limits[spec.name]) for spec in joints]
 
 
 def narrowed(own: JointLimits, follows: Follows, limits: JointLimits) -> JointLimits | None:

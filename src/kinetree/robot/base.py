@@ -101,7 +101,7 @@ def named_configuration(model: Model, name: str, q: ArrayLike) -> Array:
             own = [array[k] for k in body.q_index]
             with np.errstate(all="ignore"):
                 unit = np.array(body.joint.integrate(own, [0.0] * body.joint.nv), dtype=np.float64)
-            if not np.allclose(own, unit, rtol=0.0, atol=1e-6):
+            if not (np.abs(own - unit) <= 1e-6).all():
                 raise ArgumentError(
                     f"the configuration {name!r}: the quaternion of {body.joint_name!r} is not normalised"
                 )

@@ -9,6 +9,7 @@ from typing import Any
 
 from kinetree.constraints.types import Constraint, Gear, Loop, Weld
 from kinetree.errors import ArgumentError
+from kinetree.formats.placed import without_world
 from kinetree.formats.save import WRITERS, Closing, Coupling, Export, Losses, format_of, written
 from kinetree.formats.urdf.patch import patch_urdf
 from kinetree.formats.urdf.write import note_losses
@@ -44,7 +45,9 @@ def to_urdf(
         theirs. If not given, a new document is written, with what the robot knows. Its meshes are those that the robot
         has, by the addresses of their files.
     lenient : bool
-        Whether closed loops stay open, with a warning, and couplings and other constraints are left out.
+        Whether what URDF cannot have is left out with a warning where the robot moves otherwise without it: armature,
+        springs, damping and friction at a floating base or other ones in each direction, closed loops, couplings and
+        other constraints.
 
     Returns
     -------
@@ -55,18 +58,18 @@ def to_urdf(
     Raises
     ------
     ModelError
-        If URDF has no joints of a type that the robot has, no body can have an inertia in it, there are closed loops,
-        or the original is another robot's.
+        If URDF has no joints of a type that the robot has, no body can have an inertia in it, the original is another
+        robot's, or, unless it is lenient, URDF has no place for what the robot moves by.
     FormatError
         If the original cannot be read.
 
     Warns
     -----
     FormatWarning
-        Of what URDF has no place for: gravity that is not the Earth's, named configurations, armature, springs, whether
-        friction counts, damping and friction at a floating base, actuators, shapes that are ellipsoids, planes, height
-        fields or meshes in memory. A floating base is the root link, and the file is to be read with
-        ``floating_base=True``. Pickling keeps all of it.
+        Of what else URDF has no place for: gravity that is not the Earth's, which `kinetree.load` takes as an argument,
+        named configurations, whether friction counts, actuators, shapes that are ellipsoids, planes, height fields or
+        meshes in memory. A floating base is the root link, and the file is to be read with ``floating_base=True``.
+        Pickling keeps all of it.
 
     Examples
     --------
@@ -80,7 +83,8 @@ def to_urdf(
     if original is None:
         return _saved(robot, "urdf", path, lenient)
     _check_path(path, "urdf")
-    export, losses = export_of(robot), Losses(WRITERS["urdf"].name, lenient)
+    losses = Losses(WRITERS["urdf"].name, lenient)
+    export = without_world(export_of(robot), losses)
     text = patch_urdf(export.model, os.fspath(original) if isinstance(original, os.PathLike) else original)
     note_losses(export, text, losses, "original is another robot's file")
     losses.report()
@@ -98,8 +102,9 @@ def to_sdf(robot: AlgorithmAttributes, path: Path_ | None = None, *, lenient: bo
     path : path, optional
         The file to write.
     lenient : bool
-        Whether what SDFormat cannot have is left out with a warning: gears, contacts, rods, and loops that are open
-        while all joints are at zero, where SDFormat closes them.
+        Whether what SDFormat cannot have is left out with a warning: armature, damping and friction that are other
+        ones in each direction, gears, contacts, rods, and loops that are open while all joints are at zero, where
+        SDFormat closes them.
 
     Returns
     -------
@@ -108,13 +113,13 @@ def to_sdf(robot: AlgorithmAttributes, path: Path_ | None = None, *, lenient: bo
     Raises
     ------
     ModelError
-        If SDFormat has no joints of a type that the robot has, or, unless it is lenient, none of its constraints.
+        If SDFormat has no joints of a type that the robot has, or, unless it is lenient, no place for what it moves by.
 
     Warns
     -----
     FormatWarning
-        Of what SDFormat has no place for: gravity that is not the Earth's, named configurations, armature, whether
-        friction counts, actuators, height fields and meshes in memory.
+        Of what else SDFormat has no place for: gravity that is not the Earth's, named configurations, whether friction
+        counts, actuators, height fields and meshes in memory.
 
     Examples
     --------
@@ -142,7 +147,8 @@ def to_mjcf(robot: AlgorithmAttributes, path: Path_ | None = None, *, lenient: b
     lenient : bool
         Whether what MuJoCo cannot have is written otherwise, with a warning: inertias that no body has (the nearest
         that one has), moving links without mass (10⁻⁹ kg), planar joints (two slides and a hinge), helical joints (a
-        hinge and a slide that are coupled), loops and constraints that MJCF has not (left out).
+        hinge and a slide that are coupled), joints with other armature, damping or friction in each direction (those
+        of the first), loops and constraints that MJCF has not (left out).
 
     Returns
     -------

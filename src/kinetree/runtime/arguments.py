@@ -131,7 +131,7 @@ def convert(spec: FunctionSpec, call: Call) -> Inputs:
     """Return the arguments of a call as arrays: of float32 where all given but flags are, else of float64."""
     dtype, arrays, leads = read(spec, call)
     ports = spec.ports(call.optional)
-    lead = _broadcast(spec, ports, arrays, leads)
+    lead = broadcast_axes(spec, ports, arrays, leads)
     return Inputs(Variant(call.optional, call.options, dtype), ports, as_plain(spec, call, arrays, dtype), lead)
 
 
@@ -152,7 +152,7 @@ def read(spec: FunctionSpec, call: Call) -> tuple[str, list[Array], list[tuple[i
                     f"give it floats or integers{matrix}; {spec.describe(port)}"
                 )
         arrays.append(array)
-        leads.append(_lead(spec, port, array))
+        leads.append(leading_axes(spec, port, array))
     return dtype, arrays, leads
 
 
@@ -187,13 +187,13 @@ def _from_object(spec: FunctionSpec, port: Port, value: object) -> Array:
         ) from error
 
 
-def _lead(spec: FunctionSpec, port: Port, array: Array) -> tuple[int, ...]:
+def leading_axes(spec: FunctionSpec, port: Port, array: Array) -> tuple[int, ...]:
     """Return the axes before those of one state."""
-    shape: tuple[int, ...] = array.shape
+    shape: tuple[int, ...] = tuple(array.shape)
     inner = len(shape) - len(port.shape)
     if inner >= 0 and shape[inner:] == port.shape:
         return shape[:inner]
-    given = "is a scalar" if array.ndim == 0 else f"has shape {array.shape}"
+    given = "is a scalar" if array.ndim == 0 else f"has shape {shape}"
     batch = ", ".join(["...", *map(str, port.shape)])
     raise ArgumentError(
         f"{spec.name}: {port.name} {given}, {spec.describe(port)}; "
@@ -215,9 +215,10 @@ def _hint(spec: FunctionSpec, port: Port, array: Array) -> str:
     return ""
 
 
-def _broadcast(
+def broadcast_axes(
     spec: FunctionSpec, ports: tuple[Port, ...], arrays: list[Array], leads: list[tuple[int, ...]]
 ) -> tuple[int, ...]:
+    """Return the leading axes of a call, to which those of its arguments are broadcast."""
     if not leads:
         return ()
     if leads.count(leads[0]) == len(leads):

@@ -218,6 +218,11 @@ class Function(functools.partial[Any]):
         return f"{prototype(spec.name, spec.ports(()), spec.outputs)};"
 
     to_c = lazy_method("kinetree.runtime.to_c", "to_c")
+    to_jax = lazy_method("kinetree.interop.jax", "to_jax")
+    to_torch = lazy_method("kinetree.interop.torch", "to_torch")
+    to_casadi = lazy_method("kinetree.interop.casadi", "to_casadi")
+    to_sympy = lazy_method("kinetree.interop.sympy", "to_sympy")
+    to_scipy = lazy_method("kinetree.interop.scipy", "to_scipy")
     sparsity = lazy_method("kinetree.functions.sparsity", "sparsity")
 
     derivatives = _derivative("derivatives", "The Jacobians of this function.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from kinetree.backends.c.kernels import ARRAY_KERNELS
 from kinetree.backends.c.names import Emitted, Routine, routine_name
@@ -82,11 +82,11 @@ def legal_operations() -> frozenset[str]:
     return frozenset(["const", "input", "call", "get", *OPERATIONS, *SPELLING, *arrays])
 
 
-def with_routines(emitted: Emitted, dtype: str, region_operations: int) -> list[Emitted]:
-    """Return the routines that it needs, each after those that it needs in turn, and itself last."""
-    parts: dict[Routine, Emitted] = {}
+def with_routines(emitted: Sequence[Emitted], dtype: str, region_operations: int) -> list[Emitted]:
+    """Return the routines that programs need, each after those that it needs in turn, and then the programs."""
+    parts: dict[Routine | int, Emitted] = {}
 
-    def add(key: Routine, part: Emitted) -> None:
+    def add(key: Routine | int, part: Emitted) -> None:
         for routine in part.routines:
             if routine in parts:
                 continue
@@ -96,5 +96,6 @@ def with_routines(emitted: Emitted, dtype: str, region_operations: int) -> list[
                 add(routine, ARRAY_KERNELS[routine](dtype))
         parts[key] = part
 
-    add("", emitted)
+    for k, part in enumerate(emitted):
+        add(k, part)
     return list(parts.values())

@@ -7,6 +7,7 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from kinetree._version import __version__
 from kinetree.backends.base import check_legal
@@ -82,15 +83,19 @@ def generate(
     texts: Mapping[str, str] | None = None,
     lanes: int | None = None,
     main: bool = False,
+    beside: Mapping[str, Program] = MappingProxyType({}),
     region_operations: int = REGION_OPERATIONS,
 ) -> CSource:
     """Return an optimised program as C; `name` as of `c_name`, `about` and `texts` (by names in C) for comments.
 
-    With `lanes` that is the default of ``KT_LANES``; `main` adds a program that reads states and prints results.
+    With `lanes` that is the default of ``KT_LANES``; `main` adds a program that reads states and prints results, and
+    `beside` has programs, by name, of more functions in the file.
     """
-    check_legal(program, legal_operations(), "C")
-    main_part = emit_program(f"{name}_program", program, dtype, region_operations)
-    parts = with_routines(main_part, dtype, region_operations)
+    programs, emitted = {name: program, **beside}, []
+    for own, made in programs.items():
+        check_legal(made, legal_operations(), "C")
+        emitted.append(emit_program(f"{own}_program", made, dtype, region_operations))
+    parts = with_routines(emitted, dtype, region_operations)
     body = "\n".join(
         [
             f"#ifndef KT_LANES\n#define KT_LANES {lanes}\n#endif\n" if lanes else "",
@@ -103,7 +108,8 @@ def generate(
             ),
             helper_definitions((helper for part in parts for helper in part.helpers), dtype),
             *(part.text for part in parts),
-            _entries(program, name, dtype) + (_main(program, name, dtype) if main else ""),
+            *(_entries(made, own, dtype) for own, made in programs.items()),
+            *([_main(program, name, dtype)] if main else []),
         ]
     )
     scratch = sum(part.cells for part in parts) * BYTES[dtype]

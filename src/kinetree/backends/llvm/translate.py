@@ -34,7 +34,7 @@ _OTHERS = {
     "from_unsigned": ("double", ["uitofp i64 {0} to double"]),
     "stack": ("i64", ["alloca i8, i64 {0}, align 16", "ptrtoint ptr {0} to i64"]),
 }
-_CALLS = {"call_single": "i32", "call_batch": "void"}  # of an address, by the type of the result
+_CALLS = {"call_single": "i32", "call_batch": "void", "call_word": "i64"}  # of an address, by the type of the result
 
 
 class Emitter(Body):

@@ -164,9 +164,9 @@ def write(arguments: argparse.Namespace, robot: kt.Robot) -> list[str]:
     found = []
     with catch_warnings(record=True, action="always") as said:
         try:
-            text = robot.to_urdf(original=arguments.robot)
+            text = robot.to_urdf(original=arguments.robot, lenient=True)
         except (FormatError, ModelError) as error:
-            text = robot.to_urdf()
+            text = robot.to_urdf(lenient=True)
             found.append(f"{arguments.output} is a new document, without shapes: {error}")
     with whole_file(Path(arguments.output)) as stream:
         stream.write(text.encode())

@@ -1,33 +1,29 @@
-"""MuJoCo's enumerations, names and quaternions, as far as the other modules of this room need them."""
+"""Names in MuJoCo's model, and how it says where things stand."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
+import numpy as np
+
+from kinetree.errors import ModelError
 from kinetree.formats.graph import new_name
-from kinetree.formats.xml import quaternion_rotation
-from kinetree.spatial import Transform
+from kinetree.formats.xml import SNAP
+from kinetree.spatial import GeneralRotation, Mat3, Quaternion, Transform, Vec3
+from kinetree.validation import Array
 
-FREE, BALL, SLIDE, HINGE = range(4)  # mjtJoint
-CONSTRAINT, EQUALITY, FRICTION, LIMIT, CONTACT, SPRING, DAMPER, GRAVITY = (1 << k for k in range(8))  # mjtDisableBit
-ACTUATION = 1 << 11
-CONNECT, WELD, COUPLING = range(3)  # mjtEq
-JOINT, JOINT_IN_PARENT = range(2)  # mjtTrn
-PLANE, HFIELD, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX = range(7)  # mjtGeom; others are meshes
-SITE = 6  # mjOBJ_SITE
-FAR = 1e10
+FREE: Final = 0  # mjJNT_FREE, for those who have no `mujoco` at hand
+FAR: Final = 1e10
 """Stands for an infinite end of a range, of which MJCF wants both: MuJoCo's largest number (mjMAXVAL)."""
 
 
 def names_of(m: Any, kind: str) -> list[str]:
     """Return the names of all things of a kind in an MjModel; one without a name is called ``joint_3``."""
-    array = {"joint": "jnt", "keyframe": "key", "equality": "eq"}.get(kind, kind)
-    names = given_names(m, array)
+    names = given_names(m, {"joint": "jnt", "keyframe": "key", "equality": "eq"}.get(kind, kind))
     taken = set(names)
-    for k, name in enumerate(names):
-        if not name:
-            names[k] = new_name(f"{kind}_{k}", taken)
-            taken.add(names[k])
+    for k in [k for k, name in enumerate(names) if not name]:
+        taken.add(new := new_name(f"{kind}_{k}", taken))
+        names[k] = new
     return names
 
 
@@ -38,7 +34,14 @@ def given_names(m: Any, array: str) -> list[str]:
     return [texts[k : texts.index(b"\0", k)].decode("utf-8", "replace") for k in starts]
 
 
-def pose(position: Any, quaternion: Any) -> Transform:
-    """Return the transform to a frame that stands so, by its quaternion (w, x, y, z)."""
-    w, x, y, z = quaternion
-    return Transform.placed(quaternion_rotation((x, y, z, w)), position)
+def transforms(positions: Array, quaternions: Array) -> list[Transform]:
+    """Return the transforms to frames at these positions (n, 3) that stand so: w, x, y, z (n, 4) of any length."""
+    with np.errstate(invalid="ignore"):
+        w, x, y, z = (quaternions / np.abs(quaternions).max(axis=1, keepdims=True)).T
+    E = np.array([[*row] for row in Quaternion(x, y, z, w).rotation().matrix.rows]).transpose(2, 0, 1)
+    if np.isnan(E).any():
+        raise ModelError("a quaternion is zero")
+    nearest = np.round(E)
+    E = np.where(np.abs(E - nearest) < SNAP, nearest + 0.0, E)  # + 0.0 turns −0.0 into 0.0
+    places = zip(E.tolist(), positions.tolist(), strict=True)
+    return [Transform(GeneralRotation(Mat3([Vec3(*row) for row in rows])), Vec3(*at)) for rows, at in places]

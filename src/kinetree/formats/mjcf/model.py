@@ -2,72 +2,75 @@
 
 from __future__ import annotations
 
+import math
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import reduce
+from operator import matmul
 from typing import Any, Final
 
 import numpy as np
+from mujoco import mjtDisableBit, mjtEq, mjtJoint, mjtObj
 
 from kinetree.errors import FormatError, ModelError, listed, shortened
 from kinetree.formats.graph import new_name
-from kinetree.formats.load import ReadOptions, RobotFile
-from kinetree.formats.mjcf import codes as mj
-from kinetree.formats.mjcf.compiler import compiled
-from kinetree.formats.mjcf.equipment import actuators_of, geometries_of, resistances_of
-from kinetree.formats.mjcf.unread import Unread, constraints_of
-from kinetree.formats.xml import IDENTITY, Element, quaternion_rotation
+from kinetree.formats.load import ConstraintSpec, ReadOptions, RobotFile
+from kinetree.formats.mjcf.codes import FAR, FREE, names_of, transforms
+from kinetree.formats.mjcf.equipment import Unread, geometries_of, motors_of
 from kinetree.joints import Fixed, FreeFlyer, Joint, Prismatic, Revolute, Spherical
-from kinetree.model import JointLimits, Model, ModelBuilder
+from kinetree.model import NO_LIMITS, JointLimits, Model, ModelBuilder
 from kinetree.model.builder import ROOT_JOINT
 from kinetree.model.checks import TooLargeError, check_bodies
 from kinetree.model.edit import with_base_pose
-from kinetree.spatial import Inertia, Transform
+from kinetree.spatial import Inertia, Sym3, Transform
+from kinetree.spatial.vector import ZERO
 
 NO_NAME: Final = "MuJoCo Model"
-Q_ORDER: Final = {mj.FREE: (0, 1, 2, 4, 5, 6, 3), mj.BALL: (1, 2, 3, 0), mj.SLIDE: (0,), mj.HINGE: (0,)}
+TYPES: Final[tuple[type[Joint], ...]] = (FreeFlyer, Spherical, Prismatic, Revolute)  # in mjtJoint's order
+BALL, HINGE = int(mjtJoint.mjJNT_BALL), int(mjtJoint.mjJNT_HINGE)
+Q_ORDER: Final = ((0, 1, 2, 4, 5, 6, 3), (1, 2, 3, 0), (0,), (0,))
 """The entries of a joint's qpos in the order of q: quaternions are (w, x, y, z) there."""
 
 
-def read(document: Any, root: Element | None, options: ReadOptions, constraints: bool) -> RobotFile:
-    """Return what MuJoCo's compiler makes of an MJCF document, or what an MjModel or MjSpec is.
-
-    Without `constraints`, those of the file are left out, and named in the warning about all that is.
-    """
-    m = compiled(document, root)
-    source = f"<{type(document).__name__}>" if root is None else root.source
-    unread = Unread(m, source)
-    tree = _Tree(m, source, options.floating_base, unread)
+def robot_of(m: Any, source: str, options: ReadOptions, constraints: bool) -> RobotFile:
+    """Return what an MjModel says of a robot, see `kinetree.formats.mjcf.compiler.read`."""
+    tree = _Tree(m, source, options, unread := Unread(m, source))
     try:
-        tree.build()
-        add_frame = tree.add_frame if constraints else lambda name, *_: name
-        specs = constraints_of(m, tree.joints, tree.sites, add_frame, unread)
-    except (ModelError, ZeroDivisionError) as error:  # numbers that MuJoCo lets pass
+        motors, resistances = motors_of(m, tree.joints, unread)
+        tree.build(resistances)
+        specs = tree.constraints(read=constraints)
+    except ModelError as error:  # numbers that MuJoCo lets pass
         raise FormatError(f"{source}: {error}") from None
     if constraints and not specs:
         raise FormatError(f"{source}: no constraint of this file closes a loop: kinetree.load reads it")
     if not constraints:
         unread.add("equality constraints (load_mechanism reads them)", *(spec.arguments["name"] for spec in specs))
-    model = tree.model(options)
+    model = tree.model()
     moving = {body.joint_name for body in model.bodies}
-    actuators = tuple(a for a in actuators_of(m, tree.joints, unread.add) if a.joint in moving)
+    actuators = tuple(motor for motor in motors if motor.joint in moving)
     unread.tell(lenient=options.lenient, strict=options.strict)
-    motors = tuple(dict.fromkeys(actuator.joint for actuator in actuators)) or None
+    driven = tuple(dict.fromkeys(actuator.joint for actuator in actuators)) or None
     geometry = lambda: geometries_of(m, tree.links)  # noqa: E731
-    return RobotFile(model, dict(tree.keyframes(model)), geometry, actuators, specs if constraints else (), motors)
+    return RobotFile(model, dict(tree.keyframes(model)), geometry, actuators, specs if constraints else (), driven)
 
 
 class _Tree:
     """The bodies of a model: `links`, `joints` and `sites` are the names of MuJoCo's, in its order."""
 
-    def __init__(self, m: Any, source: str, floating_base: bool | None, unread: Unread) -> None:
-        self.m, self.source, self.unread, self.floating = m, source, unread, floating_base
-        self.links, self.joints, self.sites = (mj.names_of(m, kind) for kind in ("body", "joint", "site"))
-        self.taken, self.off = {*self.links}, int(m.opt.disableflags)
+    def __init__(self, m: Any, source: str, options: ReadOptions, unread: Unread) -> None:
+        self.m, self.source, self.options, self.unread = m, source, options, unread
+        self.links, self.joints, self.sites = (names_of(m, kind) for kind in ("body", "joint", "site"))
+        self.taken, self.floating = {*self.links}, options.floating_base
         self.types, self.parents = m.jnt_type.tolist(), m.body_parentid.tolist()
         firsts = zip(m.body_jntadr.tolist(), m.body_jntnum.tolist(), strict=True)
-        self.joints_of = [range(first, first + count) if count else range(0) for first, count in firsts]
-        self.root = self._root()
+        self.joints_of = [range(first, first + count) for first, count in firsts]
+        self.root, off, self.doubtful = self._root(), int(m.opt.disableflags), list[tuple[str, Inertia]]()
+        own = (0.0, 0.0, 0.0) if off & mjtDisableBit.mjDSBL_GRAVITY else m.opt.gravity.tolist()
+        self.gravity = own if options.gravity is None else options.gravity
+        self.springs = not off & mjtDisableBit.mjDSBL_SPRING
+        unlimited = off & (mjtDisableBit.mjDSBL_LIMIT | mjtDisableBit.mjDSBL_CONSTRAINT)
+        self.limited = [bool(limited) and not unlimited for limited in m.jnt_limited]
         name = bytes(m.names).split(b"\0", 1)[0].decode("utf-8", "replace")
         file = os.path.basename(source) if name == NO_NAME and os.path.isfile(source) else ""
         self.builder = ModelBuilder(os.path.splitext(file)[0] or name)
@@ -83,10 +86,8 @@ class _Tree:
             self.joints[self.joints_of[free[0]][0]] = ROOT_JOINT
             return free[0]
         if free:
-            name = shortened(self.joints[self.joints_of[free[0]][0]])
-            raise FormatError(
-                f"{self.source}: the robot floats already, by joint {name!r}: leave floating_base=True out"
-            )
+            by = f"by joint {shortened(self.joints[self.joints_of[free[0]][0]])!r}"
+            raise FormatError(f"{self.source}: the robot floats already, {by}: leave floating_base=True out")
         base = moving or on_world
         if len(base) != 1 or self.joints_of[base[0]]:
             names = listed([shortened(self.links[i]) for i in base])
@@ -94,41 +95,38 @@ class _Tree:
         return base[0]
 
     def _floats(self, i: int) -> bool:
-        return any(self.types[k] == mj.FREE for k in self.joints_of[i])
+        return any(self.types[k] == FREE for k in self.joints_of[i])
 
-    def build(self) -> None:
-        """Put links, joints and sites into the builder; between several joints of a body are massless links."""
-        m, b, fixed = self.m, self.builder, {*self.joints}
-        inertias = self.inertias = self._inertias()
-        poses = [mj.pose(*given) for given in zip(m.body_pos.tolist(), m.body_quat.tolist(), strict=True)]
-        resistances = zip(*resistances_of(m, self.unread.add), strict=True)
-        figures = [dict(zip(("armature", "damping", "friction"), row, strict=True)) for row in resistances]
+    def build(self, resistances: Sequence[Mapping[str, float]]) -> None:
+        """Put links, joints and sites into the builder; between several joints of a body are massless links.
+
+        `resistances` are armature, damping and friction of each velocity.
+        """
+        m, b, links, fixed = self.m, self.builder, {*self.links}, {*self.joints}
+        inertias, poses, dofs = self._inertias(), transforms(m.body_pos, m.body_quat), m.jnt_dofadr.tolist()
         b.add_link(self.links[0])
         for i, link in enumerate(self.links[1:], start=1):
-            parent, at, joints = self.links[self.parents[i]], poses[i], self.joints_of[i]
-            if self._floats(i):
-                held = self.floating is False
-                joints, at = (range(0), at) if held else (joints, Transform.identity())  # else its pose is in q
+            parent, joints = self.links[self.parents[i]], self.joints_of[i]
+            at: Transform | None = poses[i]
+            if self._floats(i) and self.floating is False:
+                joints = range(0)
+            elif self._floats(i):
+                at = None  # its pose is in q
             for k in joints:
                 child = link if k == joints[-1] else self._new(f"{link}.{k - joints[0]}")
                 b.add_link(child, inertias.get(child))
-                joint, placement, anchor, own = self._joint(k)
-                own.update(figures[m.jnt_dofadr[k]], placement=placement @ at, child_placement=anchor)
-                b.add_joint(self.joints[k], parent=parent, child=child, joint=joint, **own)
-                parent, at = child, Transform.identity()
+                b.add_joint(self.joints[k], parent=parent, child=child, **self._joint(k, at), **resistances[dofs[k]])
+                parent, at = child, None
             if not joints:
                 b.add_link(link, inertias.get(link))
-                name, joint = new_name(f"{link}.weld", fixed), Fixed()
                 if self.floating and i == self.root:
-                    name, joint, at = ROOT_JOINT, FreeFlyer(), Transform.identity()
-                fixed.add(name)
-                b.add_joint(name, parent=parent, child=link, joint=joint, placement=at)
-        bodies = {*self.links}
-        places = zip(self.sites, m.site_bodyid.tolist(), m.site_pos.tolist(), m.site_quat.tolist(), strict=True)
-        self.sites = [
-            self.add_frame(f"site:{name}" if name in bodies else name, body, mj.pose(*place))
-            for name, body, *place in places
-        ]
+                    b.add_joint(ROOT_JOINT, parent=parent, child=link, joint=FreeFlyer())
+                else:
+                    fixed.add(name := new_name(f"{link}.weld", fixed))
+                    b.add_joint(name, parent=parent, child=link, joint=Fixed(), placement=at)
+        places = zip(m.site_bodyid.tolist(), transforms(m.site_pos, m.site_quat), strict=True)
+        names = [f"site:{name}" if name in links else name for name in self.sites]
+        self.sites = [self.add_frame(name, *place) for name, place in zip(names, places, strict=True)]
 
     def _new(self, name: str) -> str:
         self.taken.add(found := new_name(name, self.taken))
@@ -142,60 +140,105 @@ class _Tree:
 
     def _inertias(self) -> dict[str, Inertia]:
         """Return the inertias of the links that have mass, which MuJoCo gives along their principal axes."""
-        m = self.m
-        R = np.array([quaternion_rotation((x, y, z, w)) for w, x, y, z in m.body_iquat.tolist()])
-        about_com = np.einsum("bij,bj,bkj->bik", R, m.body_inertia, R).tolist()
-        given = zip(
-            self.links, m.body_mass.tolist(), m.body_ipos.tolist(), about_com, m.body_inertia.any(1), strict=True
-        )
-        return {link: Inertia(mass, com, J) for link, mass, com, J, turns in given if mass or turns}
+        m, places, found = self.m, transforms(self.m.body_ipos, self.m.body_iquat), dict[str, Inertia]()
+        for link, X, mass, (x, y, z) in zip(
+            self.links, places, m.body_mass.tolist(), m.body_inertia.tolist(), strict=True
+        ):
+            if mass or x or y or z:
+                found[link] = X.T @ Inertia.about_origin(mass, ZERO, Sym3(x, 0.0, y, 0.0, 0.0, z))
+                least, _, most = sorted((x, y, z))
+                if mass <= 0.0 or least <= 1e-9 * most or x + y + z <= 2.0 * most * (1.0 + 1e-9):  # else it is a body's
+                    self.doubtful.append((link, found[link]))
+        return found
 
-    def _joint(self, k: int) -> tuple[Joint, Transform, Transform | None, dict[str, Any]]:
-        """Return a joint, where it stands in its body before it moves, its anchor, its limits and spring."""
-        m, kind, name = self.m, self.types[k], self.joints[k]
-        stiffness = 0.0 if self.off & mj.SPRING else float(m.jnt_stiffness[k])
-        limited = bool(m.jnt_limited[k]) and not self.off & (mj.LIMIT | mj.CONSTRAINT)
-        at = Transform.placed(IDENTITY, m.jnt_pos[k].tolist())
-        anchor = at if kind in (mj.HINGE, mj.BALL) and m.jnt_pos[k].any() else None
-        if kind in (mj.FREE, mj.BALL):
+    def _joint(self, k: int, at: Transform | None) -> dict[str, Any]:
+        """Return a joint in a body that is at this place before it moves: its type, place, anchor, limits and spring.
+
+        A reference other than zero is turned into the joint's place.
+        """
+        m, name, kind, point = self.m, self.joints[k], self.types[k], self.m.jnt_pos[k].tolist()
+        stiffness, address = float(m.jnt_stiffness[k]) * self.springs, m.jnt_qposadr[k]
+        anchor = Transform.translation(point) if kind in (HINGE, BALL) and any(point) else None
+        places = [X for X in (anchor, at) if X is not None]
+        own: dict[str, Any] = {"joint": TYPES[kind](), "child_placement": anchor}
+        if kind in (FREE, BALL):
             self.unread.add("springs of ball and free joints", *[name] * (stiffness != 0.0))
-            self.unread.add("limits of ball joints", *[name] * limited)
-            return FreeFlyer() if kind == mj.FREE else Spherical(), anchor or Transform.identity(), anchor, {}
-        joint = (Revolute if kind == mj.HINGE else Prismatic)(m.jnt_axis[k].tolist())
-        lower, upper = m.jnt_range[k].tolist() if limited else (-np.inf, np.inf)
-        lower, upper = (x if abs(x) < mj.FAR else np.copysign(np.inf, x) for x in (lower, upper))
-        if m.jnt_actfrclimited[k] and m.jnt_actfrcrange[k].sum():
-            self.unread.add("efforts with a limit of its own in each direction: the larger one counts", name)
-        effort = float(abs(m.jnt_actfrcrange[k]).max()) if m.jnt_actfrclimited[k] else np.inf
-        own: dict[str, Any] = {"limits": JointLimits(lower, upper, effort=effort)}
-        if stiffness:
-            own.update(stiffness=stiffness, rest_position=float(m.qpos_spring[m.jnt_qposadr[k]]))
-        reference = float(m.qpos0[m.jnt_qposadr[k]])
-        placement = joint.jcalc([-reference], [0.0]).X if reference else Transform.identity()
-        return joint, placement @ anchor if anchor else placement, anchor, own
+            self.unread.add("limits of ball joints", *[name] * self.limited[k])
+        else:
+            own.update(joint=TYPES[kind](m.jnt_axis[k].tolist()), limits=self._limits(k), stiffness=stiffness)
+            own.update(rest_position=float(m.qpos_spring[address]) if stiffness else 0.0)
+            if reference := float(m.qpos0[address]):
+                places.insert(0, own["joint"].jcalc([-reference], [0.0]).X)
+        return {**own, "placement": reduce(matmul, places) if places else None}
 
-    def model(self, options: ReadOptions) -> Model:
-        """Return the model."""
-        gravity = options.gravity
-        if gravity is None:
-            gravity = (0.0, 0.0, 0.0) if self.off & mj.GRAVITY else self.m.opt.gravity.tolist()
+    def _limits(self, k: int) -> JointLimits:
+        """Return the limits of a hinge or slide."""
+        m, pushes = self.m, bool(self.m.jnt_actfrclimited[k])
+        ends = m.jnt_range[k].tolist() if self.limited[k] else (-math.inf, math.inf)
+        lower, upper = (x if abs(x) < FAR else math.copysign(math.inf, x) for x in ends)
+        low, high = m.jnt_actfrcrange[k].tolist() if pushes else (-math.inf, math.inf)
+        if pushes and low + high:
+            self.unread.add("efforts with a limit of its own in each direction: the larger one counts", self.joints[k])
+        return JointLimits(lower, upper, effort=max(-low, high)) if pushes or self.limited[k] else NO_LIMITS
+
+    def constraints(self, *, read: bool) -> tuple[ConstraintSpec, ...]:
+        """Return the constraints: ``connect`` closes a loop at a ball joint, a linear ``joint`` is a gear.
+
+        What is inactive or none of these is noted. Without `read`, bodies get no frames for them.
+        """
+        m, found, off = self.m, list[ConstraintSpec](), mjtDisableBit.mjDSBL_EQUALITY | mjtDisableBit.mjDSBL_CONSTRAINT
+        for e, name in enumerate(names_of(m, "equality")):
+            kind, data, pair = int(m.eq_type[e]), m.eq_data[e], (int(m.eq_obj1id[e]), int(m.eq_obj2id[e]))
+            if not m.eq_active0[e] or m.opt.disableflags & off:
+                self.unread.add("equality constraints that are not active", name)
+            elif kind in (mjtEq.mjEQ_CONNECT, mjtEq.mjEQ_WELD):
+                at_sites = int(m.eq_objtype[e]) == mjtObj.mjOBJ_SITE
+                bodies = [int(m.site_bodyid[k]) if at_sites else k for k in pair]
+                if m.body_weldid[bodies[0]] == m.body_weldid[bodies[1]]:
+                    self.unread.add("equality constraints within one body", name)
+                    continue
+                loop, joint = ("Loop", {"joint": Spherical()}) if kind == mjtEq.mjEQ_CONNECT else ("Weld", {})
+                places = [Transform.translation(point) for point in data[:6].reshape(2, 3).tolist()]
+                if loop == "Weld" and not at_sites:
+                    places = [*transforms(data[None, 3:6], data[None, 6:10]), places[0]]
+                frames = [self.sites[k] for k in pair] if at_sites else [f"{name}.body1", f"{name}.body2"]
+                if read and not at_sites:
+                    frames = [self.add_frame(*frame) for frame in zip(frames, bodies, places, strict=True)]
+                given = {"frame": frames[0], "to": frames[1], "name": name}
+                found.append(ConstraintSpec(loop, {**given, **joint}))
+            elif kind == mjtEq.mjEQ_JOINT and not any(data[2:5]):
+                if pair[1] < 0 or pair[0] == pair[1] or not data[1]:
+                    self.unread.add("joints held at a value (robot.lock holds them)", self.joints[pair[0]])
+                    continue
+                start, leading = (float(m.qpos0[m.jnt_qposadr[k]]) for k in pair)
+                ratios = {self.joints[pair[0]]: 1.0, self.joints[pair[1]]: -data[1]}
+                offset = start + data[0] - data[1] * leading
+                found.append(ConstraintSpec("Gear", {"ratios": ratios, "offset": offset, "name": name}))
+            else:
+                self.unread.add(
+                    "equality constraints of tendons and flexible bodies, and couplings that are not linear", name
+                )
+        return tuple(found)
+
+    def model(self) -> Model:
+        """Return the model; warn of inertias that no body has."""
         try:
-            model = replace(self.builder.assemble(gravity=gravity), root=self.links[self.root])
+            model = replace(self.builder.assemble(gravity=self.gravity), root=self.links[self.root])
         except TooLargeError as error:
             raise FormatError(f"{self.source}: {error}") from None
-        check_bodies(self.source, self.inertias.items())
-        return model if options.base_pose is None else with_base_pose(model, options.base_pose)
+        check_bodies(self.source, self.doubtful)
+        return model if self.options.base_pose is None else with_base_pose(model, self.options.base_pose)
 
     def keyframes(self, model: Model) -> Iterator[tuple[str, list[float]]]:
-        """Yield the keyframes as configurations, and as ``qpos0`` the one in which MuJoCo starts."""
+        """Yield the keyframes as configurations, and as ``qpos0`` where MuJoCo starts, unless one has this name."""
         m, joints = self.m, {name: k for k, name in enumerate(self.joints)}
-        for name, qpos in zip(["qpos0", *mj.names_of(m, "keyframe")], [m.qpos0, *m.key_qpos], strict=True):
-            q = [0.0] * model.nq
-            for body in model.leading:
-                own, k = [*body.joint.neutral()], joints.get(body.joint_name)
-                if k is not None:  # else it is a base that floats here only
-                    given = qpos[m.jnt_qposadr[k] + np.array(Q_ORDER[self.types[k]])].tolist()
-                    own = [*body.joint.integrate(given, [0.0] * body.joint.nv)]  # quaternions of length 1
-                for index, x in zip(body.q_index, own, strict=True):
-                    q[index] = float(x)
-            yield name, q
+        qpos, columns = np.vstack([m.qpos0[None], m.key_qpos]), list[Any]()
+        for body in model.bodies:
+            k, joint = joints.get(body.joint_name), body.joint
+            if k is None:  # it is a base that floats here only
+                columns += [np.full(len(qpos), x) for x in joint.neutral()]
+            else:
+                own = [qpos[:, m.jnt_qposadr[k] + n] for n in Q_ORDER[self.types[k]]]
+                columns += joint.integrate(own, [0.0] * joint.nv) if joint.nv > 1 else own  # quaternions of length 1
+        names = ["qpos0", *names_of(m, "keyframe")]
+        return zip(names, np.reshape(columns, (-1, len(qpos))).T.tolist(), strict=True)

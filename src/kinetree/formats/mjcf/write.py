@@ -7,6 +7,7 @@ of, links without mass between joints, are several joints of one body.
 from __future__ import annotations
 
 import math
+import re
 import xml.etree.ElementTree as ET
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -18,8 +19,9 @@ from kinetree import joints
 from kinetree.errors import ModelError, listed
 from kinetree.formats.graph import new_name
 from kinetree.formats.mjcf.codes import FAR
-from kinetree.formats.mjcf.geoms import HERE, Geoms, placed
-from kinetree.formats.save import Closing, Coupling, Export, Losses, number, numbers, own_physics
+from kinetree.formats.mjcf.geoms import Geoms, at
+from kinetree.formats.placed import HERE, At, Joint, Placed, joint_type, own_links, own_physics, seen
+from kinetree.formats.save import OTHERS, Closing, Export, Fields, Limit, Losses, add, text_of
 from kinetree.model import WORLD, Actuator, Body
 from kinetree.model.body import NO_FRICTION
 from kinetree.model.checks import about_com
@@ -48,20 +50,16 @@ PIECES: dict[type[joints.Joint], Sequence[tuple[str, tuple[int, ...], int]]] = {
     joints.Helical: [("hinge", (0,), 0), ("slide", (0,), 0)],
 }
 """The joints of MJCF that each joint is, from the parent on: their types, and the entries of q and of v they have."""
-
-REFUSED: dict[tuple[str, str], type[joints.Joint]] = {
-    ("planar joints: {}", "each is two slides and a hinge, NAME.x, NAME.y, NAME.theta"): joints.Planar,
-    ("helical joints: {}", "each is a hinge and a slide, NAME.advance, coupled by an equality"): joints.Helical,
+TYPES = {kind: parts[0][0] for kind, parts in PIECES.items()}
+CLOSED_BY: dict[type[joints.Joint], str] = {
+    joints.Fixed: "weld",
+    joints.Spherical: "connect",
+    joints.Revolute: "connect",
+    joints.Continuous: "connect",
 }
-LEFT_OUT: dict[str, Callable[[Body], bool]] = {
-    "joints that are several there, each named as its entry of q: {}": lambda b: len(pieces(b)) == b.joint.nv > 1,
-    "limits of speed: {}": lambda b: math.isfinite(b.limits.fastest),
-    "limits that leave no room: {}": lambda b: b.limits.lower == b.limits.upper,
-    "armature, damping and friction of other directions than the first: {}": lambda b: (
-        len(pieces(b)) == 1 and any(len({*x}) > 1 for x in (b.armature, b.damping, b.friction))
-    ),
-}
-"""The joints of which something is refused or left out."""
+"""The equalities that close a loop; a hinge takes a second one, at another point of its axis."""
+PHYSICS = ("armature", "damping", "frictionloss", "stiffness", "springref")
+"""What MJCF calls the physics of joints."""
 
 
 class Piece(NamedTuple):
@@ -94,120 +92,135 @@ def pieces(body: Body) -> list[Piece]:
     return found
 
 
+def _joints(fits: Callable[[Body], bool]) -> Callable[[Export], list[str]]:
+    """Return what finds the names of the joints of which this is true."""
+    return lambda robot: [body.joint_name for body in robot.model.bodies if fits(body)]
+
+
+def _of(kind: type[joints.Joint]) -> Callable[[Export], list[str]]:
+    return _joints(lambda body: type(body.joint.alone) is kind)
+
+
+def _several(body: Body) -> bool:
+    return len(pieces(body)) == body.joint.nv > 1
+
+
+def _uneven(body: Body) -> bool:
+    return len(pieces(body)) == 1 and any(len({*x}) > 1 for x in (body.armature, body.damping, body.friction))
+
+
+def _without_room(robot: Export) -> list[str]:
+    return [a.name for a in robot.actuators if any(low == high for low, high in (a.control_range, a.force_range))]
+
+
+LIMITS = (
+    Limit("planar joints: {}", _of(joints.Planar), "each is two slides and a hinge, NAME.x, NAME.y, NAME.theta"),
+    Limit("helical joints: {}", _of(joints.Helical), "each is a hinge and a slide that it moves, NAME.advance"),
+    Limit(
+        "armature, damping and friction of other directions than the first: {}", _joints(_uneven), "the first counts"
+    ),
+    Limit("joints that are several there, each named as its entry of q: {}", _joints(_several)),
+    Limit("limits of speed: {}", _joints(lambda body: math.isfinite(body.limits.fastest))),
+    Limit("limits that leave no room: {}", _joints(lambda body: body.limits.lower == body.limits.upper)),
+    Limit("ranges of actuators without room: {}", _without_room),
+    Limit("whether friction counts (with_friction)", lambda robot: [""] * (robot.model.friction != NO_FRICTION)),
+    OTHERS,
+)
+
+
 def write_mjcf(robot: Export, losses: Losses) -> str:
     """Return an MJCF document; `Robot.to_mjcf` says what is in it."""
-    model = robot.model
-    for body in model.bodies:
-        kind = type(body.joint.alone)
-        if kind not in PIECES:
-            raise ModelError(f"joint {body.joint_name!r} is a {kind.__name__}: MJCF has hinge, slide, ball and free")
-        if kind is joints.FreeFlyer and (body.parent != WORLD or body.X_T != HERE):
+    depths = {WORLD: 0}
+    for i, body in enumerate(robot.model.bodies):
+        depths[i] = depths[body.parent] + 1
+        if joint_type(body, TYPES, "MJCF") == "free" and (body.parent != WORLD or body.X_T != HERE):
             raise ModelError(f"joint {body.joint_name!r} is a FreeFlyer that does not start from the world's origin")
-    named = Counter(piece.name for body in model.bodies for piece in pieces(body))
+    named = Counter(piece.name for body in robot.model.bodies for piece in pieces(body))
     if twice := [name for name, count in named.items() if count > 1]:
         raise ModelError(f"the joints {listed(twice)} would be there twice, with those that stand for one: rename them")
-    depths = {WORLD: 0}
-    depths.update((i, depths[body.parent] + 1) for i, body in enumerate(model.bodies))
     if max(depths.values()) > DEEPEST:
         raise ModelError(f"a chain of more than {DEEPEST} joints: MuJoCo reads no bodies that are nested so deep")
-    for (said, instead), refused in REFUSED.items():
-        losses.refuse(said, instead, [b.joint_name for b in model.bodies if type(b.joint.alone) is refused])
-    for said, fits in LEFT_OUT.items():
-        losses.leave_out(said, [b.joint_name for b in model.bodies if fits(b)])
-    losses.leave_out("whether friction counts (with_friction)", [""] * (model.friction != NO_FRICTION))
-    losses.refuse("constraints: {}", "they are left out", robot.others)
+    losses.check(robot, LIMITS)
     return _Document(robot, losses).text()
 
 
+def _links(robot: Export, losses: Losses) -> tuple[dict[int, At], list[str]]:
+    """Return the links that are bodies in MJCF, and the names of those that are not.
+
+    One without mass between two joints is the next one. The coordinates of balls and free joints are in a body's axes.
+    """
+    model, links, between = robot.model, own_links(robot.model), list[str]()
+    if model.root == "world":
+        links.pop(WORLD, None)
+    used = {end for closing in robot.closings for end in (closing.frame, closing.to)}
+    used |= {geometry.link for shapes in robot.geometry for geometry in shapes}
+    for i, body in reversed([*enumerate(model.bodies)]):
+        frames = {frame.name for frame in model.frames if frame.body == i}
+        children = [k for k, other in enumerate(model.bodies) if other.parent == i]
+        kind, (link, X) = TYPES[type(body.joint.alone)], links[i]
+        moved = X != HERE and (kind == "free" or (kind == "ball" and X.E.matrix != HERE.E.matrix))
+        if kind in ("hinge", "slide") and len(children) == 1 and frames == {link} - used and not any(body.inertia):
+            carried, X = links[children[0]]
+            links[i] = At(carried, X @ model.bodies[children[0]].X_T)
+            between.insert(0, link)
+        elif moved or link == "world":
+            links[i] = At(new_name(f"{link}_at_joint", model.frame_names), HERE if moved else X)
+            losses.note("the names of bodies that are elsewhere than their links, or the world's: {}", [link])
+    return links, between
+
+
 class _Document:
-    """The elements of a document, as bodies are added to it; `qpos` has MuJoCo's coordinates in their order."""
+    """The elements of a document: `elements` has those of the bodies, `made` the joints by their names there."""
 
     def __init__(self, robot: Export, losses: Losses) -> None:
         self.robot, self.model, self.losses = robot, robot.model, losses
         self.root = ET.Element("mujoco", model=self.model.name)
         settings = {"angle": "radian", "autolimits": "true", "inertiafromgeom": "false", "balanceinertia": "false"}
-        ET.SubElement(self.root, "compiler", settings)
-        ET.SubElement(self.root, "option", gravity=numbers(self.model.gravity))
+        add(self.root, "compiler", settings)
+        add(self.root, "option", {"gravity": self.model.gravity})
         parts = ("asset", "worldbody", "equality", "actuator", "keyframe")
         self.asset, self.world, self.equality, self.actuator, self.keyframe = (
             ET.SubElement(self.root, part) for part in parts
         )
-        self.qpos: list[tuple[Body, Piece]] = []
-        self.elements: dict[int, tuple[ET.Element, Transform]] = {}
-        self.geoms = Geoms(robot, self.asset, losses)
+        self.links, self.between = _links(robot, losses)
+        self.elements, self.made = {"world": self.world}, dict[str, tuple[Body, Piece]]()
 
     def text(self) -> str:
         """Return the document."""
-        model, world, base = self.model, self.world, HERE
-        if model.root != "world" and not model.has_floating_base:
-            base = model.frame(model.root).X
-            world = placed(ET.SubElement(world, "body", name=model.root), base)
-            if any(model.base_inertia):
-                self._inertial(world, base.inverse().T @ model.base_inertia, model.root, least=0.0)
-        self._fill(WORLD, base, world)
-        for closing in self.robot.closings:
-            self._closing(closing)
-        for coupling in self.robot.couplings:
-            self._coupling(coupling)
-        for actuator in self.robot.actuators:
-            self._motor(actuator)
+        self._bodies()
+        self._loops()
+        self._gears()
+        self._motors()
+        order = [self.made[joint.get("name", "")] for joint in self.world.iter("joint")]
         for name, q in self.robot.configurations.items():
-            qpos = [p.factor * q[body.q_index[k]] + p.offset for body, p in self.qpos for k in p.q]
-            ET.SubElement(self.keyframe, "key", name=name, qpos=numbers(qpos))
+            qpos = [piece.factor * q[body.q_index[k]] + piece.offset for body, piece in order for k in piece.q]
+            add(self.keyframe, "key", {"name": name, "qpos": qpos})
         for part in [part for part in self.root if not part.attrib and not len(part) and part is not self.world]:
             self.root.remove(part)
-        ET.indent(self.root)
-        return ET.tostring(self.root, encoding="unicode") + "\n"
+        return text_of(self.root) + "\n"
 
-    # -- bodies --------------------------------------------------------------------------------------------------
+    def _bodies(self) -> None:
+        """Add the bodies, each with its inertia, joints, shapes and sites, and the world with what stands in it."""
+        geoms, base = Geoms(self.robot, self.links, self.asset, self.losses), self.links.get(WORLD)
+        there = Placed(self.model, self.links, TYPES, "MJCF", floating=True)
+        bodies = {body.joint_name: i for i, body in enumerate(self.model.bodies)}  # a parent is before its children
+        for name in ("world", *there.links):
+            if name in there.links:
+                (parent, X), inertia = there.links[name]
+                self.elements[name] = add(self.elements[parent], "body", {"name": name, **at(X)})
+                if any(inertia) or not base or name != base.link:
+                    self._inertial(name, inertia, 0.0 if base and name == base.link else MINIMUM)
+            for joint in sorted(there.joints, key=lambda joint: bodies[joint.body.joint_name]):
+                if joint.child.link == name:
+                    self._joint(joint, self.elements[name])
+            geoms.add(name, self.elements[name])
+            for frame, place in there.frames.items():
+                if place.link == name and frame not in (name, *self.between):
+                    add(self.elements[name], "site", {"name": frame, **at(place.X)})
+        left = [link for link in self.between if not re.fullmatch(r".*\.\d+", link)]  # as the reader names them
+        self.losses.note("links without mass, whose joints the next body has: {}", left)
 
-    def _fill(self, i: int, X: Transform, element: ET.Element) -> None:
-        """Add shapes, frames and bodies on a body, whose frame in MJCF is at X."""
-        model, to_body = self.model, X.inverse()
-        self.elements[i] = element, to_body
-        self.geoms.add(i, to_body, element)
-        for frame in model.frames:
-            if frame.body == i and frame.name != element.get("name", "world"):
-                placed(ET.SubElement(element, "site", name=frame.name), frame.X @ to_body)
-        for k, body in enumerate(model.bodies):
-            if body.parent == i:
-                self._body(k, to_body, element)
-
-    def _body(self, i: int, X: Transform, parent: ET.Element) -> None:
-        """Add the body that these and the links without mass that it carries are; X leads to its parent's frame."""
-        group = [i]
-        while (carried := self._passes(group[-1])) is not None:
-            group.append(carried)
-        bodies = [self.model.bodies[k] for k in group]
-        body, link = bodies[-1], self.model.frame(bodies[-1].name).X
-        fixed = {piece.kind for piece in pieces(body)} & {"ball", "free"}  # their coordinates are in its axes
-        last = HERE if "free" in fixed or (fixed and link.E.matrix != HERE.E.matrix) else link
-        beyond = [last]
-        for other in reversed(bodies[1:]):
-            beyond.insert(0, beyond[0] @ other.X_T)
-        name = body.name
-        if name == "world" or last != link:
-            name = new_name(f"{name}_at_joint", self.model.frame_names)
-            self.losses.leave_out(
-                "the names of bodies that are elsewhere than their links, or the world's: {}", [body.name]
-            )
-        element = placed(ET.SubElement(parent, "body", name=name), beyond[0] @ bodies[0].X_T @ X)
-        self._inertial(element, last.inverse().T @ body.inertia, body.name, least=MINIMUM)
-        for other, Y in zip(bodies, beyond, strict=True):
-            self._joint(other, Y, element)
-        between = [b.name for k, b in enumerate(bodies[:-1]) if b.name != f"{body.name}.{k}"]
-        self.losses.leave_out("links without mass, whose joints the next body has: {}", between)
-        self._fill(group[-1], last, element)
-
-    def _passes(self, i: int) -> int | None:
-        """Return the body that a body carries which is nothing but a place between two joints; else None."""
-        body, frames = self.model.bodies[i], {frame.name for frame in self.model.frames if frame.body == i}
-        ends = {end for closing in self.robot.closings for end in (closing.frame, closing.to)}
-        children = [k for k, other in enumerate(self.model.bodies) if other.parent == i]
-        holds = any(body.inertia) or frames & ends or frames != {body.name} or i in self.geoms.on
-        return None if holds or len(children) != 1 or pieces(body)[0].axis is None else children[0]
-
-    def _inertial(self, element: ET.Element, inertia: Inertia, name: str, least: float) -> None:
+    def _inertial(self, name: str, inertia: Inertia, least: float) -> None:
         """Add the inertia of a body, along its principal axes, or another one where MuJoCo would refuse it."""
         mass, J = float(inertia.m), about_com(inertia)
         com = [x / mass if mass else 0.0 for x in inertia.h]
@@ -217,104 +230,94 @@ class _Document:
         if others < moments[largest] <= others * (1.0 + ROUNDING):
             moments[largest] = others
         if mass < least:
-            self.losses.refuse("moving links without mass: {}", f"they have {LEAST:g} kg and kg·m²", [name])
+            self.losses.note("moving links without mass: {}", [name], f"they have {LEAST:g} kg and kg·m²")
             mass, moments = LEAST, np.full(3, LEAST)
         elif moments[largest] > others or moments.min() < least:
-            self.losses.refuse("inertias that no body has: {}", "they have the nearest that one has", [name])
+            self.losses.note("inertias that no body has: {}", [name], "they have the nearest that one has")
             seconds = np.maximum(moments.sum() / 2 - moments, max(FLAT * moments.sum(), 1e3 * MINIMUM))
             moments = seconds.sum() - seconds
         axes[:, 0] *= np.linalg.det(axes)
-        found = ET.SubElement(element, "inertial", pos="0 0 0", mass=number(mass), diaginertia=numbers(moments))
-        placed(found, Transform.placed(axes.tolist(), com))
+        place = {**at(Transform.placed(axes.tolist(), com)), "pos": com}
+        add(self.elements[name], "inertial", {**place, "mass": mass, "diaginertia": moments.tolist()})
 
     # -- joints --------------------------------------------------------------------------------------------------
 
-    def _joint(self, body: Body, X: Transform, element: ET.Element) -> None:
-        """Add the joints of MJCF that a body's joint is; X leads from the joint's frame to the body's in MJCF."""
-        at = X.inverse().r
-        for k, piece in enumerate(parts := pieces(body)):
-            joint = ET.SubElement(element, "joint", name=piece.name, type=piece.kind)
-            if piece.kind != "free" and any(at):
-                joint.set("pos", numbers(at))
-            if piece.axis is not None:
-                joint.set("axis", numbers(X.E.to_b(piece.axis)))
-            if k == 0 or body.joint.nv > 1:
-                joint.attrib.update(_physics(body, piece.v))
-            self.qpos.append((body, piece))
+    def _joint(self, joint: Joint, element: ET.Element) -> None:
+        """Add the joints of MJCF that a body's joint is."""
+        body, (_, X), parts = joint.body, joint.child, pieces(joint.body)
+        for k, piece in enumerate(parts):
+            pos = tuple(X.r) if piece.kind != "free" and any(X.r) else ()
+            own = _physics(body, piece.v) if k == 0 or body.joint.nv > 1 else {}
+            axis = piece.axis and X.E.to_a(piece.axis)
+            add(element, "joint", {"name": piece.name, "type": piece.kind, "pos": pos, "axis": axis, **own})
+            self.made[piece.name] = body, piece
         if body.joint.follows is not None:
             self._equal(body.joint_name, self.model.leader(body).joint_name, parts[0].offset, parts[0].factor)
         if len(parts) > body.joint.nv:
             self._equal(parts[1].name, parts[0].name, 0.0, parts[1].factor / parts[0].factor)
 
-    def _equal(self, joint: str, other: str, *poly: float) -> ET.Element:
-        """Add an equality of joints, ``q = a0 + a1 q_other``, and return it."""
-        return ET.SubElement(self.equality, "joint", joint1=joint, joint2=other, polycoef=numbers([*poly, 0, 0, 0]))
+    def _equal(self, joint: str, other: str, a0: float, a1: float, name: str = "") -> None:
+        """Add an equality of joints, ``q = a0 + a1 q_other``."""
+        fields = {"joint1": joint, "joint2": other, "polycoef": (a0, a1, 0.0, 0.0, 0.0), "name": name}
+        add(self.equality, "joint", fields)
 
-    def _coupling(self, gear: Coupling) -> None:
-        if len(gear.ratios) != 2:
-            self.losses.refuse("gears of more than two joints: {}", "they couple nothing", [gear.name])
-            return
-        (first, a), (second, b) = gear.ratios
-        self._equal(first, second, gear.offset / a, -b / a).set("name", gear.name)
+    def _gears(self) -> None:
+        said = "gears of more than two joints: {}"
+        for gear in self.losses.kept(self.robot.couplings, lambda c: len(c.ratios) == 2, said, "they couple nothing"):
+            (first, a), (second, b) = gear.ratios
+            self._equal(first, second, gear.offset / a, -b / a, gear.name)
 
-    def _closing(self, closing: Closing) -> None:
-        """Add what closes a loop: points that coincide, or frames that do."""
-        kind, name = type(closing.joint), closing.name
-        if kind not in (joints.Fixed, joints.Spherical, joints.Revolute, joints.Continuous):
-            said = "loops that close at another joint than a ball, a hinge or a weld: {}"
-            self.losses.refuse(said, "they stay open", [name])
-            return
-        self._coincide("weld" if kind is joints.Fixed else "connect", closing, name, HERE)
-        if (axis := closing.joint.direction) is not None:
-            self.losses.leave_out("hinges that close loops, each two points on its axis: {}", [name])
-            self._coincide("connect", closing, f"{name}.axis", Transform.translation(axis))
+    def _loops(self) -> None:
+        """Add what closes loops: points that coincide, or frames that do."""
+        said = "loops that close at another joint than a ball, a hinge or a weld: {}"
+        closings = self.losses.kept(self.robot.closings, lambda c: type(c.joint) in CLOSED_BY, said, "they stay open")
+        for closing in closings:
+            self._coincide(closing, closing.name, HERE)
+            if (axis := closing.joint.direction) is not None:
+                self.losses.note("hinges that close loops, each two points on its axis: {}", [closing.name])
+                self._coincide(closing, f"{closing.name}.axis", Transform.translation(axis))
 
-    def _coincide(self, tag: str, closing: Closing, name: str, point: Transform) -> None:
+    def _coincide(self, closing: Closing, name: str, point: Transform) -> None:
         """Add an equality of two sites, each at a point of its frame."""
         to, frame = self._site(closing.to, point @ closing.X), self._site(closing.frame, point)
-        ET.SubElement(self.equality, tag, name=name, site1=to, site2=frame)
+        add(self.equality, CLOSED_BY[type(closing.joint)], {"name": name, "site1": to, "site2": frame})
 
     def _site(self, frame: str | None, X: Transform) -> str:
         """Return the name of a site in a frame, which is added where there is none."""
-        sites = {site.get("name", "") for site in self.world.iter("site")}
-        name = frame or "world"
+        sites, name = {site.get("name", "") for site in self.world.iter("site")}, frame or "world"
         if X != HERE or name not in sites:
-            at = None if frame is None else self.model.frame(frame)
-            element, to_body = self.elements[at.body if at else WORLD]
+            body, own = (WORLD, HERE) if frame is None else (self.model.frame(frame).body, self.model.frame(frame).X)
+            link, place = seen(self.links, body, X @ own)
             name = new_name(name, sites)
-            placed(ET.SubElement(element, "site", name=name), (X @ at.X if at else X) @ to_body)
+            add(self.elements[link], "site", {"name": name, **at(place)})
         return name
 
-    def _motor(self, actuator: Actuator) -> None:
-        """Add a motor; MuJoCo's push free joints along the world's axes."""
-        gear, parts = actuator.gear, pieces(self.model.bodies[self.model.body_of_joint(actuator.joint)])
-        if len(parts) > 1 or any(gear[3:]):
-            said = "actuators at joints that are several, or that push a free one: {}"
-            self.losses.leave_out(said, [actuator.name])
-            return
-        name = actuator.name and new_name(actuator.name, {other.get("name", "") for other in self.actuator})
-        self.losses.leave_out("names of actuators that occur twice: {}", [actuator.name] * (name != actuator.name))
-        found = ET.SubElement(self.actuator, "motor", name=name, joint=actuator.joint)
-        found.set("gear", numbers([*gear[3:], *gear[:3]]))
-        for key, (lower, upper) in (("ctrlrange", actuator.control_range), ("forcerange", actuator.force_range)):
-            if lower < upper and (lower, upper) != (-math.inf, math.inf):
-                found.set(key, _range(lower, upper))
-            self.losses.leave_out("ranges of actuators without room: {}", [actuator.name] * (lower == upper))
+    def _motors(self) -> None:
+        """Add the motors; MuJoCo's push free joints along the world's axes."""
+        said = "actuators at joints that are several, or that push a free one: {}"
+        for actuator in self.losses.kept(self.robot.actuators, self._pushes, said):
+            name = actuator.name and new_name(actuator.name, {other.get("name", "") for other in self.actuator})
+            self.losses.note("names of actuators that occur twice: {}", [actuator.name] * (name != actuator.name))
+            ranges = {"ctrlrange": _range(*actuator.control_range), "forcerange": _range(*actuator.force_range)}
+            gear = (*actuator.gear[3:], *actuator.gear[:3])
+            add(self.actuator, "motor", {"name": name, "joint": actuator.joint, "gear": gear, **ranges})
+
+    def _pushes(self, actuator: Actuator) -> bool:
+        body = self.model.bodies[self.model.body_of_joint(actuator.joint)]
+        return len(pieces(body)) == 1 and not any(actuator.gear[3:])
 
 
-def _physics(body: Body, v: int) -> dict[str, str]:
+def _physics(body: Body, v: int) -> Fields:
     """Return the attributes of a joint beside how it moves."""
-    own, limits = own_physics(body, v), body.limits
-    spring = {"stiffness": own.stiffness, "springref": own.rest} if own.stiffness else {}
-    said = {"armature": own.armature, "damping": own.damping, "frictionloss": own.friction, **spring}
-    found = {key: number(x) for key, x in said.items() if x}
-    if limits.lower < limits.upper and min(abs(limits.lower), abs(limits.upper)) < FAR:
-        found["range"] = _range(limits.lower, limits.upper)
-    if 0.0 < limits.effort < math.inf:
-        found["actuatorfrcrange"] = _range(-limits.effort, limits.effort)
-    return found
+    limits = body.limits
+    effort = _range(-limits.effort, limits.effort)
+    reached = min(abs(limits.lower), abs(limits.upper)) < FAR
+    ranges = {"range": _range(limits.lower, limits.upper) if reached else (), "actuatorfrcrange": effort}
+    return own_physics(body, PHYSICS, v) | ranges
 
 
-def _range(*ends: float) -> str:
-    """Return a range: its ends are finite in MJCF."""
-    return numbers(max(-FAR, min(x, FAR)) for x in ends)
+def _range(lower: float, upper: float) -> tuple[float, ...]:
+    """Return a range, whose ends are finite in MJCF; empty where it has no room, or no end."""
+    if not lower < upper or (lower, upper) == (-math.inf, math.inf):
+        return ()
+    return max(-FAR, lower), min(upper, FAR)

@@ -3,88 +3,55 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from functools import partial
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
-from kinetree.formats.geometry import Color, Flaws, ShapeReaders, color, lengths, mesh, read_shape
+from kinetree.formats.geometry import Color, Flaws, color, read_shape
 from kinetree.formats.graph import GraphLink
 from kinetree.formats.packages import Packages
 from kinetree.formats.sdf.frames import Frames
-from kinetree.formats.sdf.values import TEXT, amount, as_attribute, as_text, pose, required_part, text, three
-from kinetree.formats.xml import Element, Triple, magnitude, quaternion_rotation, vector
-from kinetree.geometry import Box, Capsule, Cylinder, Ellipsoid, Geometries, Geometry, Mesh, Plane, Sphere
+from kinetree.formats.sdf.values import TEXT, amount, as_attribute, as_text, pose, required_part, three
+from kinetree.formats.xml import Element, magnitude, quaternion_rotation
+from kinetree.geometry import Geometries, Geometry, Plane
 from kinetree.spatial import Transform
 
 ALL_BITS: Final = 0xFFFF
 """The mask of a collision for which none is given."""
 
 
-def _length(element: Element, tag: str) -> float:
-    return magnitude(as_attribute(required_part(element, tag)), TEXT)
-
-
-def _lengths(element: Element, tag: str) -> Triple:
-    return lengths(as_attribute(required_part(element, tag)), TEXT)
-
-
-def _mesh(element: Element, files: Packages) -> Mesh:
-    if element.all("submesh"):
-        raise element.error("<submesh> is not read: save that part as a file of its own")
-    scale = element.only("scale")
-    return mesh(element, text(element, "uri"), (1.0, 1.0, 1.0) if scale is None else three(scale), files)
-
-
-def _plane(element: Element, _: Packages) -> Plane:
-    x, y = vector(as_attribute(required_part(element, "size")), TEXT, 2)
-    return Plane((x, y))
-
-
-SHAPES: Final[ShapeReaders] = {
-    "box": lambda element, _: Box(_lengths(element, "size")),
-    "sphere": lambda element, _: Sphere(_length(element, "radius")),
-    "cylinder": lambda element, _: Cylinder(_length(element, "radius"), _length(element, "length")),
-    "capsule": lambda element, _: Capsule(_length(element, "radius"), _length(element, "length")),
-    "ellipsoid": lambda element, _: Ellipsoid(_lengths(element, "radii")),
-    "plane": _plane,
-    "mesh": _mesh,
-}
-"""The shapes that are read."""
-INFINITE_PLANE: Final[ShapeReaders] = {**SHAPES, "plane": lambda element, _: Plane()}
-"""Those of collisions: the size of a plane is for the eyes."""
-
-
-def geometries(source: str, links: Iterable[GraphLink], frames: Frames, files: Packages) -> Geometries:
+def geometries(source: str, links: Sequence[GraphLink], frames: Frames, files: Packages) -> Geometries:
     """Return the shapes of links; what cannot be read is named in one warning, and left out."""
-    flaws = Flaws(source)
-    visual, collision = list[Geometry](), list[Geometry]()
-    for link in links:
-        visual += flaws.all(partial(_visual, link.name, frames, files, flaws), link.element.all("visual"))
-        collision += flaws.all(partial(_collision, link.name, frames, files), link.element.all("collision"))
-    flaws.warn()
-    return Geometries(tuple(visual), tuple(collision))
+    flaws, names = Flaws(source), {id(link.element): link.name for link in links}
+
+    def geometry(element: Element) -> Geometry:
+        shape = read_shape(required_part(element, "geometry"), "sdf", _field, files)
+        link = names[id(element.parent)]
+        return Geometry(link, shape, _placement(element, link, frames), element.attributes.get("name", ""))
+
+    def visual(element: Element) -> Geometry:
+        return replace(geometry(element), color=flaws.catch(_color, element))
+
+    def collision(element: Element) -> Geometry:
+        found, contact = geometry(element), _below(element, "surface", "contact")
+        mu, touches = _below(element, "surface", "friction", "ode", "mu"), _mask(contact, "collide_bitmask", ALL_BITS)
+        return replace(
+            found,
+            shape=Plane() if isinstance(found.shape, Plane) else found.shape,  # its size is for the eyes
+            friction=() if mu is None else (magnitude(as_attribute(mu), TEXT),),
+            contype=_mask(contact, "category_bitmask", touches),
+            conaffinity=touches,
+        )
+
+    return flaws.geometries([link.element for link in links], visual=visual, collision=collision)
 
 
-def _visual(link: str, frames: Frames, files: Packages, flaws: Flaws, element: Element) -> Geometry:
-    shape = read_shape(required_part(element, "geometry"), SHAPES, files)
-    own = flaws.catch(_color, element)
-    return Geometry(link, shape, _placement(element, link, frames), element.attributes.get("name", ""), own)
-
-
-def _collision(link: str, frames: Frames, files: Packages, element: Element) -> Geometry:
-    shape = read_shape(required_part(element, "geometry"), INFINITE_PLANE, files)
-    mu = _below(element, "surface", "friction", "ode", "mu")
-    contact = _below(element, "surface", "contact")
-    touches = _mask(contact, "collide_bitmask", ALL_BITS)
-    return Geometry(
-        link,
-        shape,
-        _placement(element, link, frames),
-        element.attributes.get("name", ""),
-        friction=() if mu is None else (magnitude(as_attribute(mu), TEXT),),
-        contype=_mask(contact, "category_bitmask", touches),
-        conaffinity=touches,
-    )
+def _field(element: Element, name: str, default: str = "") -> tuple[Element, str]:
+    """Return the child of that name, whose text is the value."""
+    if default and element.only(name) is None:
+        element.attributes[TEXT] = default
+        return element, TEXT
+    return as_attribute(required_part(element, name)), TEXT
 
 
 def _placement(element: Element, link: str, frames: Frames) -> Transform:

@@ -2,32 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Final
+from dataclasses import replace
 
-from kinetree.formats.geometry import Color, Flaws, ShapeReaders, color, lengths, mesh, read_shape
+from kinetree.formats.geometry import Color, Flaws, color, read_shape
 from kinetree.formats.packages import Packages
 from kinetree.formats.sdf.values import TEXT, as_attribute
 from kinetree.formats.urdf.document import child, origin_of
-from kinetree.formats.xml import Element, magnitude, required, vector
-from kinetree.geometry import Box, Capsule, Cylinder, Ellipsoid, Geometries, Geometry, Mesh, Sphere
-
-
-def _mesh(element: Element, files: Packages) -> Mesh:
-    factors = element.attributes.get("scale", "1").split()
-    if len(factors) == 1:
-        element.attributes["scale"] = " ".join(factors * 3)
-    return mesh(element, required(element, "filename"), vector(element, "scale", 3), files)
-
-
-SHAPES: Final[ShapeReaders] = {
-    "box": lambda element, _: Box(lengths(element, "size")),
-    "sphere": lambda element, _: Sphere(magnitude(element, "radius")),
-    "cylinder": lambda element, _: Cylinder(magnitude(element, "radius"), magnitude(element, "length")),
-    "capsule": lambda element, _: Capsule(magnitude(element, "radius"), magnitude(element, "length")),
-    "ellipsoid": lambda e, _: Ellipsoid((magnitude(e, "a"), magnitude(e, "b"), magnitude(e, "c"))),
-    "mesh": _mesh,
-}
-"""The shapes that are read; Drake's capsules and ellipsoids have a namespace."""
+from kinetree.formats.xml import Element, magnitude
+from kinetree.geometry import Geometries, Geometry
 
 
 def geometries(robot: Element, files: Packages) -> Geometries:
@@ -35,7 +17,7 @@ def geometries(robot: Element, files: Packages) -> Geometries:
     flaws = Flaws(robot.source)
     colors = _colors(robot, flaws)
     friction = {
-        block.attributes.get("reference", ""): coefficient
+        block.attributes.get("reference", ""): (coefficient,)
         for block in robot.all("gazebo")
         for mu in block.all("mu1")
         if (coefficient := flaws.catch(_coefficient, mu)) is not None
@@ -44,19 +26,22 @@ def geometries(robot: Element, files: Packages) -> Geometries:
     def visual(element: Element) -> Geometry:
         material = element.only("material")
         own = None if material is None else colors.get(id(material), colors.get(_name(material)))
-        return _geometry(element, files, color=own)
+        return replace(collision(element), color=own, friction=())
 
     def collision(element: Element) -> Geometry:
-        mu = friction.get(_name(element.parent))
-        return _geometry(element, files, friction=() if mu is None else (mu,))
+        link, shape = _name(element.parent), read_shape(child(element, "geometry"), "urdf", _field, files)
+        at = origin_of(element).transform
+        return Geometry(link, shape, at, _name(element), friction=friction.get(link, ()))
 
-    links = robot.all("link")
-    found = Geometries(
-        flaws.all(visual, (element for link in links for element in link.all("visual"))),
-        flaws.all(collision, (element for link in links for element in link.all("collision"))),
-    )
-    flaws.warn()
-    return found
+    return flaws.geometries(robot.all("link"), visual=visual, collision=collision)
+
+
+def _field(element: Element, name: str, default: str = "") -> tuple[Element, str]:
+    """Return the attribute of that name; one factor is that of all three axes."""
+    if default:
+        given = element.attributes.get(name, default)
+        element.attributes[name] = " ".join([given] * 3) if len(given.split()) == 1 else given
+    return element, name
 
 
 def _coefficient(element: Element) -> float:
@@ -66,13 +51,6 @@ def _coefficient(element: Element) -> float:
 
 def _name(element: Element | None) -> str:
     return "" if element is None else element.attributes.get("name", "")
-
-
-def _geometry(
-    element: Element, files: Packages, *, color: Color | None = None, friction: tuple[float, ...] = ()
-) -> Geometry:
-    shape = read_shape(child(element, "geometry"), SHAPES, files)
-    return Geometry(_name(element.parent), shape, origin_of(element).transform, _name(element), color, friction)
 
 
 def _colors(robot: Element, flaws: Flaws) -> dict[str | int, Color]:

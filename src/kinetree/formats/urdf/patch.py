@@ -4,25 +4,16 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 from xml.parsers import expat
 
 from kinetree.errors import FormatError, ModelError, listed
 from kinetree.formats.graph import GraphJoint, model_of
 from kinetree.formats.load import ReadOptions, find_source, read_graph
-from kinetree.formats.urdf.write import (
-    base_pose,
-    dynamics_attributes,
-    element,
-    fixed_lines,
-    inertial_lines,
-    is_world,
-    joint_type,
-    limit_attributes,
-    link_line,
-    origin_line,
-)
+from kinetree.formats.save import Fields, add, numbers, text_of
+from kinetree.formats.urdf.write import base_pose, dynamics, fixed, inertial, is_world, limit, origin, type_of
 from kinetree.model import WORLD, Model
 from kinetree.spatial import Inertia
 
@@ -89,7 +80,7 @@ def _inertias(before: Model, model: Model, spans: Spans) -> Iterator[Change]:
 
 def _inertia(before: Model, body: int, link: str, inertia: Inertia, spans: Spans) -> Iterator[Change]:
     """Yield the change of the inertia of a body, which stands in this link, and of links fixed to that one."""
-    yield _placed(spans, ("link", link, "inertial"), inertial_lines(inertia))
+    yield _placed(spans, ("link", link, "inertial"), inertial(inertia))
     for frame in before.frames:
         merged = spans.get(("link", frame.name, "inertial"))
         if frame.body == body and frame.name != link and merged is not None:
@@ -108,12 +99,11 @@ def _joints(data: bytes, before: Model, model: Model, spans: Spans) -> Iterator[
         if joint not in spans:
             continue  # of a floating base
         if (old.damping, old.friction) != (new.damping, new.friction):
-            yield _with_attributes(data, spans, (*joint, "dynamics"), dynamics_attributes(new))
+            yield _with_attributes(data, spans, (*joint, "dynamics"), dynamics(new))
         if old.limits != new.limits:
-            yield _with_attributes(data, spans, (*joint, "limit"), limit_attributes(new))
-            if joint_type(old) != joint_type(new):
-                start, opened, _, _ = spans[joint]
-                yield start, opened, _changed(data[start:opened].decode(), {"type": joint_type(new)}).encode()
+            yield _with_attributes(data, spans, (*joint, "limit"), limit(new))
+            if type_of(old) != type_of(new):
+                yield _with_attributes(data, spans, joint, {"type": type_of(new)})
 
 
 def _added(before: Model, model: Model, spans: Spans) -> Iterator[Change]:
@@ -121,9 +111,9 @@ def _added(before: Model, model: Model, spans: Spans) -> Iterator[Change]:
     there = {*before.frame_names}
     frames = [name for name in model.frame_names if name not in there]
     joints = [where[1] for where in spans if where[:1] == ("joint",)]
-    if lines := [*map(link_line, frames), *fixed_lines(model, frames, joints)]:
+    if new := [*(ET.Element("link", name=name) for name in frames), *fixed(model, frames, joints)]:
         end = spans[()]
-        yield end.stop, end.stop, "".join(f"{line}\n" for line in lines).encode()
+        yield end.stop, end.stop, "".join(f"{_indented(element, '  ')}\n" for element in new)[1:].encode()
 
 
 def _held(joints: Sequence[GraphJoint], before: Model, model: Model, spans: Spans) -> Iterator[Change]:
@@ -133,41 +123,43 @@ def _held(joints: Sequence[GraphJoint], before: Model, model: Model, spans: Span
             if joint.parent == model.root:
                 moves = joint.name in model.joint_names
                 X = model.bodies[model.body_of_joint(joint.name)].X_T if moves else model.frame(joint.child).X
-                yield _placed(spans, ("joint", joint.name, "origin"), [origin_line(X)])
+                yield _placed(spans, ("joint", joint.name, "origin"), origin(X))
 
 
-def _with_attributes(data: bytes, spans: Spans, where: tuple[str, ...], attributes: Mapping[str, str | None]) -> Change:
+def _with_attributes(data: bytes, spans: Spans, where: tuple[str, ...], attributes: Fields) -> Change:
     """Return the change that gives an element these attributes, and keeps its others; None takes one away."""
     there = spans.get(where)
     if there is None:
-        return _placed(spans, where, [element(where[-1], attributes)])
+        return _placed(spans, where, attributes)
     return there.start, there.opened, _changed(data[there.start : there.opened].decode(), attributes).encode()
 
 
-def _changed(tag: str, attributes: Mapping[str, str | None]) -> str:
+def _changed(tag: str, attributes: Fields) -> str:
     """Return an opening tag with these attributes, in place of its own; None takes one away."""
     for key, value in attributes.items():
         there = next((found for found in ATTRIBUTE.finditer(tag) if found[1] == key), None)
-        if there is not None:
-            new = "" if value is None else f' {key}="{value}"'
-            tag = tag[: there.start()] + new + tag[there.end() :]
-        elif value is not None:
-            end = re.search(r"\s*/?>$", tag)
-            assert end is not None  # a tag ends so
-            tag = f'{tag[: end.start()]} {key}="{value}"{tag[end.start() :]}'
+        there = there or re.search(r"(?=\s*/?>$)", tag)
+        assert there is not None  # a tag ends so
+        new = "" if value is None else f' {key}="{value if isinstance(value, str) else numbers(value)}"'
+        tag = tag[: there.start()] + new + tag[there.end() :]
     return tag
 
 
-def _placed(spans: Spans, where: tuple[str, ...], lines: Sequence[str]) -> Change:
+def _placed(spans: Spans, where: tuple[str, ...], fields: Fields) -> Change:
     """Return the change that puts an element in the place of the one that is there, or else first in its parent."""
-    there = spans.get(where)
+    new, there = add(ET.Element(where[0]), where[-1], fields), spans.get(where)
     if there is not None:
-        return there.start, there.stop, ("\n" + there.indent).join(lines).encode()
+        return there.start, there.stop, _indented(new, there.indent).lstrip().encode()
     _, opened, stop, indent = spans[where[:-1]]
-    text = "".join(f"\n{indent}  {line}" for line in lines)
+    text = _indented(new, f"{indent}  ")
     if opened < stop:
         return opened, opened, text.encode()
     return opened - len(b"/>"), opened, f">{text}\n{indent}</{where[0]}>".encode()
+
+
+def _indented(element: ET.Element, indent: str) -> str:
+    """Return an element in lines of its own, which begin with this."""
+    return "".join(f"\n{indent}{line}" for line in text_of(element).splitlines())
 
 
 def _spans(data: bytes, encoding: str | None) -> Spans:

@@ -4,35 +4,32 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
-from xml.sax.saxutils import quoteattr
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator, Mapping, Sequence
 
-import numpy as np
-
-from kinetree.errors import ModelError
 from kinetree.formats.graph import new_name
-from kinetree.formats.save import (
-    Export,
-    Losses,
-    in_order,
-    leave_out_equipment,
-    mesh_uri,
-    number,
-    numbers,
+from kinetree.formats.placed import (
+    HERE,
+    At,
+    Joint,
+    Placed,
+    inertia_of,
+    joint_type,
     own_physics,
     read_again,
-    roll_pitch_yaw,
+    seen,
+    spelled,
     without_world,
+    xyz_rpy,
 )
+from kinetree.formats.save import EQUIPMENT, Export, Fields, Limit, Losses, add, numbers, text_of
 from kinetree.formats.urdf.document import finite
-from kinetree.geometry import Box, Capsule, Cylinder, Geometries, Mesh, Shape, Sphere
-from kinetree.joints import Continuous, FreeFlyer, Joint, Planar, Prismatic, Revolute
+from kinetree.geometry import Geometry
+from kinetree.joints import Continuous, FreeFlyer, Planar, Prismatic, Revolute
 from kinetree.model import WORLD, Body, Model
-from kinetree.model.checks import about_com
 from kinetree.spatial import Inertia, Transform
 
-TYPES: dict[type[Joint], str] = {
+TYPES: dict[type, str] = {
     Revolute: "revolute",
     Continuous: "continuous",
     Prismatic: "prismatic",
@@ -40,9 +37,19 @@ TYPES: dict[type[Joint], str] = {
     Planar: "planar",
 }
 """The joint types of URDF by those of a model."""
-
 LIMITED = ("revolute", "prismatic")
 """Types of joints whose limits URDF requires."""
+FLOATS = "that the base floats (load the file with floating_base=True)"
+LIMITS = (
+    *EQUIPMENT,
+    Limit(FLOATS, lambda robot: [""] * robot.model.has_floating_base),
+    Limit("closed loops: {}", lambda robot: [closing.name for closing in robot.closings], "they stay open"),
+    Limit("friction of shapes, and which may touch: those of {}", lambda robot: _touching(robot.geometry.collision)),
+)
+
+
+def _touching(shapes: Sequence[Geometry]) -> list[str]:
+    return [g.link for g in shapes if (g.friction, g.contype, g.conaffinity) != ((), 1, 1)]
 
 
 def write_urdf(robot: Export, losses: Losses) -> str:
@@ -52,100 +59,74 @@ def write_urdf(robot: Export, losses: Losses) -> str:
     not stand at its origin, but for a root link called ``world``, which is the world.
     """
     robot = without_world(robot, losses)
-    model, shapes = robot.model, _shapes(robot.geometry, losses)
-    links = body_links(model)
-    inertias = dict(zip(links, (body.inertia for body in model.bodies), strict=True))
-    if not model.has_floating_base:
-        inertias[model.root] = base_pose(model).inverse().T @ model.base_inertia
-    lines = ['<?xml version="1.0"?>', f"<robot name={quoteattr(model.name)}>"]
-    for name in dict.fromkeys((*model.frame_names, *links)):
-        inertia = inertias.get(name, Inertia.zero())
-        inertial = [] if inertia == Inertia.zero() else inertial_lines(inertia)
-        lines += _element("link", name, [*inertial, *shapes.get(name, ())])
-    for body in in_order(model):
-        if body is not _floating(model):
-            lines += _element("joint", body.joint_name, _joint(model, links, body), type=joint_type(body))
-    placed = [name for name in model.frame_names if name not in inertias]
-    joints = [body.joint_name for body in model.bodies]
-    text = "\n".join([*lines, *fixed_lines(model, placed, joints), "</robot>", ""])
+    model, document = robot.model, ET.Element("robot", name=robot.model.name)
+    there, links = Placed(model, body_links(model), TYPES, "URDF"), dict[str, ET.Element]()
+    for name in dict.fromkeys((*model.frame_names, *there.links)):
+        own = inertial(there.links[name][1]) if name in there.links else {}
+        links[name] = add(document, "link", {"name": name, "inertial": own})
+    for role, g, shape in spelled(robot.geometry, "urdf", losses):
+        color = g.color if role == "visual" else None
+        material = {"name": numbers(color), "color": {"rgba": color}} if color else {}
+        add(
+            links[g.link],
+            role,
+            {"name": g.name, "origin": origin(g.placement), "geometry": shape, "material": material},
+        )
+    for joint in there.joints:
+        add(document, "joint", _joint(joint))
+    document.extend(fixed(model, [*there.frames], [body.joint_name for body in model.bodies]))
+    text = f'<?xml version="1.0"?>\n{text_of(document)}\n'
     note_losses(robot, text, losses, "URDF has no place for this robot")
     return text
 
 
 def note_losses(robot: Export, text: str, losses: Losses, of: str) -> None:
     """Note what a document does not say of a robot; `of` begins the message where it is that of another one."""
-    model = robot.model
-    apart = [model.root] * is_world(model)
-    read_again(model, text, losses, of, floating_base=model.has_floating_base, apart=apart)
-    losses.leave_out("that the base floats (load the file with floating_base=True)", [""] * model.has_floating_base)
-    leave_out_equipment(robot, losses)
-    losses.refuse("closed loops: {}", "they stay open", [closing.name for closing in robot.closings])
+    read_again(robot.model, text, losses, of, apart=[robot.model.root] * is_world(robot.model))
+    losses.check(robot, LIMITS)
 
 
-SHAPES: dict[type[Shape], Callable[[Any], str]] = {
-    Box: lambda s: f'<box size="{numbers(s.size)}"/>',
-    Sphere: lambda s: f'<sphere radius="{number(s.radius)}"/>',
-    Cylinder: lambda s: f'<cylinder radius="{number(s.radius)}" length="{number(s.length)}"/>',
-    Capsule: lambda s: f'<capsule radius="{number(s.radius)}" length="{number(s.length)}"/>',
-    Mesh: lambda s: f'<mesh filename={quoteattr(mesh_uri(s.path))} scale="{numbers(s.scale)}"/>',
-}
-"""The shapes of URDF, its version 1.2 for the capsule."""
+def body_links(model: Model) -> dict[int, At]:
+    """Return the link of each body: its own, or a new one where that is not at the joint, as URDF has all links.
+
+    A base that does not float is the root link, at the origin if it is the world's, whatever is fixed to it.
+    """
+    links, taken = dict[int, At](), [*model.frame_names]
+    if not model.has_floating_base:
+        links[WORLD] = At(model.root, base_pose(model))
+    for i, body in enumerate(model.bodies):
+        name = body.name
+        if model.frame(name).X != HERE:
+            taken.append(name := new_name(f"{name}_at_joint", taken))
+        links[i] = At(name, HERE)
+    return links
 
 
-def _shapes(geometry: Geometries, losses: Losses) -> dict[str, list[str]]:
-    """Return the lines of the shapes of each link."""
-    lines: dict[str, list[str]] = {}
-    for tag in ("visual", "collision"):
-        for g in getattr(geometry, tag):
-            if type(g.shape) not in SHAPES:
-                losses.leave_out("shapes: {}", [f"the {type(g.shape).__name__} of {g.link}"])
-                continue
-            touches = tag == "collision" and (g.friction, g.contype, g.conaffinity) != ((), 1, 1)
-            losses.leave_out("friction of shapes, and which may touch: those of {}", [g.link] * touches)
-            color = g.color if tag == "visual" else None
-            material = f'<material name="{numbers(color)}"><color rgba="{numbers(color)}"/></material>' if color else ""
-            inside = f"<geometry>{SHAPES[type(g.shape)](g.shape)}</geometry>{material}"
-            name = f" name={quoteattr(g.name)}" if g.name else ""
-            lines.setdefault(g.link, []).append(f"<{tag}{name}>{origin_line(g.placement)}{inside}</{tag}>")
-    return lines
-
-
-def body_links(model: Model) -> list[str]:
-    """Return the link of each body: its own, or another one where that is not at the joint, as URDF has all links."""
-    names = list(model.frame_names)
-    for body in model.bodies:
-        if not _stands_at(model.frame(body.name).X):
-            names.append(new_name(f"{body.name}_at_joint", names))
-    extra = iter(names[model.nframes :])
-    return [body.name if _stands_at(model.frame(body.name).X) else next(extra) for body in model.bodies]
-
-
-def fixed_lines(model: Model, frames: Sequence[str], joints: Sequence[str]) -> list[str]:
-    """Return the fixed joints of these frames, and the world with the joint of a fixed base that is not at its origin.
+def fixed(model: Model, frames: Sequence[str], joints: Sequence[str]) -> Iterator[ET.Element]:
+    """Yield the fixed joints of these frames, and the world with the joint of a base that is not at its origin.
 
     The links of the frames are not among them. No new joint has a name of these joints.
     """
-    links, lines, taken = body_links(model), [], [*joints]
+    links, taken = body_links(model), [*joints]
 
-    def fix(parent: str, child: str, X: Transform) -> None:
+    def joint(child: str, at: At) -> ET.Element:
         taken.append(new_name(f"{child}_fixed", taken))
-        lines.extend(_element("joint", taken[-1], [*_ends(parent, child), origin_line(X)], type="fixed"))
+        ends = {"parent": {"link": at.link}, "child": {"link": child}, "origin": origin(at.X)}
+        return add(ET.Element("robot"), "joint", {"name": taken[-1], "type": "fixed", **ends})
 
     for name in frames:
-        frame = model.frame(name)
         if name != model.root:
-            fix(model.root if frame.body == WORLD else links[frame.body], name, _from_root(model, frame.body, frame.X))
-    root = model.frame(model.root)
-    if root.body == WORLD and not _stands_at(base_pose(model)):
-        world = new_name("world", [*model.frame_names, *links])
-        lines.append(link_line(world))
-        fix(world, root.name, root.X)
-    return lines
+            frame = model.frame(name)
+            yield joint(name, seen(links, frame.body, frame.X))
+    if WORLD in links and base_pose(model) != HERE:
+        world = new_name("world", [*model.frame_names, *(link for link, _ in links.values())])
+        yield ET.Element("link", name=world)
+        yield joint(model.root, At(world, base_pose(model)))
 
 
 def base_pose(model: Model) -> Transform:
     """Return where the root link stands in the file: at the origin if it is the world's, whatever is fixed to it."""
-    return Transform.identity() if is_world(model) else model.frame(model.root).X
+    return HERE if is_world(model) else model.frame(model.root).X
 
 
 def is_world(model: Model) -> bool:
@@ -153,106 +134,58 @@ def is_world(model: Model) -> bool:
     return not model.has_floating_base and re.fullmatch("world_*", model.root) is not None
 
 
-def link_line(name: str) -> str:
-    """Return a link without mass."""
-    return _element("link", name, [])[0]
+# -- elements, by the names of their attributes ----------------------------------------------------------------------
 
 
-def inertial_lines(inertia: Inertia) -> list[str]:
-    """Return the lines of ``<inertial>``."""
-    com = [x / inertia.m if inertia.m else 0.0 for x in inertia.h]
-    J = about_com(inertia)
-    moments = {"ixx": J[0, 0], "ixy": J[0, 1], "ixz": J[0, 2], "iyy": J[1, 1], "iyz": J[1, 2], "izz": J[2, 2]}
-    entries = " ".join(f'{key}="{number(x)}"' for key, x in moments.items())
-    origin = f'<origin xyz="{numbers(com)}" rpy="0 0 0"/>'
-    return [
-        "<inertial>",
-        f"  {origin}",
-        f'  <mass value="{number(inertia.m)}"/>',
-        f"  <inertia {entries}/>",
-        "</inertial>",
-    ]
+def _joint(joint: Joint) -> Fields:
+    body, kind = joint.body, type_of(joint.body)
+    limited = kind in LIMITED or not all(map(math.isinf, vars(body.limits).values()))
+    return {
+        "name": body.joint_name,
+        "type": kind,
+        "parent": {"link": joint.parent.link},
+        "child": {"link": joint.child.link},
+        "origin": origin(joint.parent.X),
+        "axis": {"xyz": axis} if (axis := body.joint.alone.direction) else {},
+        "limit": limit(body) if limited else {},
+        "dynamics": dynamics(body) if any(body.damping) or any(body.friction) else {},
+        "mimic": joint.mimic,
+    }
 
 
-def limit_attributes(body: Body) -> dict[str, str | None]:
-    """Return the attributes of ``<limit>`` of a joint, None for those that it has not.
+def type_of(body: Body) -> str:
+    """Return URDF's name for the type of a body's joint: one that turns within limits is not continuous."""
+    kind = joint_type(body, TYPES, "URDF")
+    if kind in ("revolute", "continuous"):
+        return "continuous" if math.isinf(body.limits.lower) and math.isinf(body.limits.upper) else "revolute"
+    return kind
+
+
+def origin(X: Transform) -> Fields:
+    """Return ``<origin>``."""
+    x, y, z, *rpy = xyz_rpy(X)
+    return {"xyz": (x, y, z), "rpy": rpy}
+
+
+def inertial(inertia: Inertia) -> Fields:
+    """Return ``<inertial>``, empty where there is no inertia."""
+    if inertia == Inertia.zero():
+        return {}
+    com, moments = inertia_of(inertia)
+    return {"origin": origin(com), "mass": {"value": float(inertia.m)}, "inertia": moments}
+
+
+def limit(body: Body) -> Mapping[str, float | None]:
+    """Return ``<limit>`` of a joint, None for what it has not.
 
     Where they are infinite they are the largest float64: other readers want numbers, and ``inf`` is none to them.
     """
-    limits: dict[str, str | None] = {key: number(finite(x)) for key, x in vars(body.limits).items()}
-    if joint_type(body) not in LIMITED and math.isinf(body.limits.lower) and math.isinf(body.limits.upper):
+    limits: dict[str, float | None] = {key: finite(x) for key, x in vars(body.limits).items()}
+    if type_of(body) not in LIMITED and math.isinf(body.limits.lower) and math.isinf(body.limits.upper):
         limits |= {"lower": None, "upper": None}
     return limits
 
 
-def dynamics_attributes(body: Body) -> dict[str, str | None]:
-    """Return the attributes of ``<dynamics>`` of a joint, at its own speed where it mimics another."""
-    own = own_physics(body)
-    return {"damping": number(own.damping), "friction": number(own.friction)}
-
-
-def element(tag: str, attributes: Mapping[str, str | None]) -> str:
-    """Return an empty element with those of these attributes that are not None."""
-    given = "".join(f' {key}="{x}"' for key, x in attributes.items() if x is not None)
-    return f"<{tag}{given}/>"
-
-
-def _element(tag: str, name: str, inside: Sequence[str], **attributes: str) -> list[str]:
-    more = "".join(f' {key}="{value}"' for key, value in attributes.items())
-    start = f"  <{tag} name={quoteattr(name)}{more}"
-    return [f"{start}>", *(f"    {line}" for line in inside), f"  </{tag}>"] if inside else [f"{start}/>"]
-
-
-def _floating(model: Model) -> Body | None:
-    """Return the body that is a floating base, if there is one: its joint is not in the file."""
-    return model.bodies[model.frame(model.root).body] if model.has_floating_base else None
-
-
-def _stands_at(X: Transform) -> bool:
-    """Return whether a frame stands where the other one does."""
-    return np.array_equal(np.array(X.placement, dtype=float), np.eye(4))
-
-
-def _from_root(model: Model, body: int, X: Transform) -> Transform:
-    """Return a transform from a body, or from the root link instead of the world."""
-    return X @ base_pose(model).inverse() if body == WORLD else X
-
-
-def _joint(model: Model, links: Sequence[str], body: Body) -> list[str]:
-    parent = model.root if body.parent == WORLD else links[body.parent]
-    lines = [
-        *_ends(parent, links[model.body_of_joint(body.joint_name)]),
-        origin_line(_from_root(model, body.parent, body.X_T)),
-    ]
-    if (axis := body.joint.alone.direction) is not None:
-        lines.append(f'<axis xyz="{numbers(axis)}"/>')
-    if joint_type(body) in LIMITED or not all(map(math.isinf, vars(body.limits).values())):
-        lines.append(element("limit", limit_attributes(body)))
-    if any(body.damping) or any(body.friction):
-        lines.append(element("dynamics", dynamics_attributes(body)))
-    if body.joint.follows is not None:
-        leader = next(b.joint_name for b in model.leading if b.v_index == body.v_index)
-        factor, offset = map(number, body.joint.follows)
-        lines.append(f'<mimic joint={quoteattr(leader)} multiplier="{factor}" offset="{offset}"/>')
-    return lines
-
-
-def joint_type(body: Body) -> str:
-    """Return URDF's name for the type of a body's joint: one that turns within limits is not continuous."""
-    kind = type(body.joint.alone)
-    if kind not in TYPES:
-        known = ", ".join(sorted(TYPES.values()))
-        raise ModelError(f"joint {body.joint_name!r} is a {kind.__name__}: URDF has {known} and fixed joints")
-    if TYPES[kind] in ("revolute", "continuous"):
-        return "continuous" if math.isinf(body.limits.lower) and math.isinf(body.limits.upper) else "revolute"
-    return TYPES[kind]
-
-
-def _ends(parent: str, child: str) -> list[str]:
-    return [f"<parent link={quoteattr(parent)}/>", f"<child link={quoteattr(child)}/>"]
-
-
-def origin_line(X: Transform) -> str:
-    """Return ``<origin>``."""
-    placement = X.placement
-    return f'<origin xyz="{numbers(row[3] for row in placement[:3])}" rpy="{numbers(roll_pitch_yaw(placement))}"/>'
+def dynamics(body: Body) -> Mapping[str, float]:
+    """Return ``<dynamics>`` of a joint, at its own speed where it mimics another one."""
+    return {"damping": 0.0, "friction": 0.0} | own_physics(body, ("", "damping", "friction"))
