@@ -40,7 +40,7 @@ class Figaroh:
         from figaroh.tools import qrdecomposition, regressor
 
         logging.disable(logging.WARNING)
-        model = pin.buildModelFromXML(robot.to_urdf())
+        model = pin.buildModelFromXML(robot.to_urdf(lenient=True))
         self.way, self.regressor, self.qr = BaseIdentification, regressor, qrdecomposition
         self.robot = SimpleNamespace(model=model, data=model.createData())
         blocks = dict.fromkeys(("is_joint_torques", "has_friction", "has_actuator_inertia"), True)

@@ -31,7 +31,8 @@ def test_casadi_expressions(call):
 
 
 @pytest.mark.parametrize("call", ["with forces", "forward dynamics", "of a user", "a matrix", "a configuration"])
-def test_casadi_calls_our_c_with_its_jacobian(call, tmp_path):
+def test_casadi_calls_our_c_with_its_jacobian(call, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     function, arguments = by_position(call)
     optional = [name for name in ("f_ext",) if len(arguments) > 3]
     f = function.to_casadi("external", external=tmp_path / "external.c", optional=optional)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -76,8 +78,15 @@ def to_casadi(
     if external is not None:
         path = Path(external)
         path.write_text(external_source(operation, name, *names))
-        return ca.external(name, ca.Importer(str(path), "shell", {"compiler": "cc", "compiler_flags": FLAGS}))
+        how = {"compiler": "cc", "compiler_flags": FLAGS, "directory": f"{_folder().name}/"}
+        return ca.external(name, ca.Importer(str(path), "shell", how))
     return _expressions(operation, name, *names)
+
+
+@functools.cache
+def _folder() -> tempfile.TemporaryDirectory[str]:
+    """Return the place of what CasADi compiles: else it would be where the process works."""
+    return tempfile.TemporaryDirectory(prefix="kinetree-casadi-")
 
 
 def _expressions(operation: Operation, name: str, inputs: list[str], outputs: list[str]) -> Any:

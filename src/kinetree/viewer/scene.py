@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -21,7 +21,6 @@ from kinetree.robot.mechanism import Mechanism
 from kinetree.spatial import Inertia, Transform
 from kinetree.validation import Array
 
-SHAPES = ("visual", "collision", "links")
 PLAIN, LINK = (0.75, 0.76, 0.78, 1.0), (0.35, 0.55, 0.8, 1.0)
 STICK, FORCE = (60, 60, 65), (180, 12, 6)  # of segments and arrows; those of arrows are linear
 MOST_ROBOTS = 1000
@@ -29,8 +28,7 @@ POINT = 0.05  # m: how large a point mass is drawn
 SEEN = 0.01  # of the weight: the least force of a contact that is drawn
 CUBE = Geometry("", Box((1.0, 1.0, 1.0)), color=LINK)
 
-Place = tuple[int, Array]
-"""A body, and the matrix (4, 4) of a place in it, which may scale what stands there."""
+Place = tuple[int, Array]  # a body, and the matrix (4, 4) of a place in it, which may scale what stands there
 
 
 class Places:
@@ -51,42 +49,40 @@ class Scene:
     """So many robots of one kind, side by side; `show` moves them by one call of `Robot.forward_kinematics`."""
 
     def __init__(self, server: Any, robot: Robot, q: Array, shapes: str, mechanism: Mechanism | None = None) -> None:
-        if shapes not in SHAPES:
-            raise ArgumentError(unknown_name("shapes", shapes, SHAPES))
         if len(q) > MOST_ROBOTS:
             raise ArgumentError(f"{len(q)} robots are too many to be seen: take some, such as trajectory.robots[:20]")
         if mechanism is not None and (not isinstance(mechanism, Mechanism) or mechanism.tree.nq != robot.nq):
             raise ArgumentError(f"mechanism takes the kinetree.Mechanism of {robot.name!r}; {mechanism!r} was given")
         self.robot, self.count, self._lock, self._atomic = robot, len(q), threading.Lock(), server.atomic
-        self._shown: tuple[Array, Array | None] = (q, None)
-        self._skeleton = skeleton = Skeleton(robot)
-        frames, (used, bare) = [in_frame(robot, name) for name in robot.frame_names], assets(robot, shapes)
-        self._lines = skeleton.lines[[bool(bare) and (a >= robot.nb or a in bare) for a, _ in skeleton.lines]]
+        self._skeleton, frames = Skeleton(robot), [in_frame(robot, name) for name in robot.frame_names]
+        used, bare = assets(robot, shapes)
         self._places = Places([*(place for places in used.values() for place in places), *frames])
-        self.size = size = self._arrange(server, Places(frames))
-        scene, none = server.scene, np.zeros((0, 2, 3))
-        self._handles, end = list[tuple[Any, slice]](), 0
-        for k, (data, places) in enumerate([*used.items(), (b"", frames)]):
-            part = slice(end, end := end + len(places))
-            still = np.tile([1.0, 0.0, 0.0, 0.0], (self.count * len(places), 1))
-            stand = {"batched_wxyzs": still, "batched_positions": still[:, 1:]}
-            if data:
-                stand["batched_scales"] = np.tile(self._places.scales[part], (self.count, 1))
-                handle = scene.add_batched_glb(f"/robots/{k}", data, **stand, lod="off")
-            else:
-                axes = {"axes_length": 0.1 * size, "axes_radius": 0.004 * size}
-                handle = scene.add_batched_axes("/frames", **stand, **axes, visible=False)
-            self._handles.append((handle, part))
+        self.size = size = self._arrange(server, self._poses(q), Places(frames))
+        self._handles, scene, none = list[tuple[Any, slice]](), server.scene, np.zeros((0, 2, 3))
+        for k, (data, places) in enumerate(used.items()):
+            scales = np.tile(Places(places).scales, (self.count, 1))
+            self._stand(len(places), scene.add_batched_glb, f"/robots/{k}", data, batched_scales=scales, lod="off")
+        axes = {"axes_length": 0.1 * size, "axes_radius": 0.004 * size, "visible": False}
+        self.switches = {"frames": self._stand(len(frames), scene.add_batched_axes, "/frames", **axes)}
+        lines = self._skeleton.lines
+        self._lines = lines[[bool(bare) and (a >= robot.nb or a in bare) for a, _ in lines]]
         self._sticks = scene.add_line_segments("/sticks", none, STICK, thickness=0.012 * size)
+        self._contacts = None if mechanism is None else Contacts(mechanism)
         head = {"shaft_radius": 0.012 * size, "head_radius": 0.03 * size, "head_length": 0.06 * size}
         self._arrows = scene.add_arrows("/forces", none, FORCE, **head)
-        self._contacts = None if mechanism is None else Contacts(mechanism, size)
-        self.switches = {"frames": handle} | ({} if mechanism is None else {"contact forces": self._arrows})
+        if mechanism is not None:
+            self.switches["contact forces"] = self._arrows
         self.show(q)
 
-    def _arrange(self, server: Any, frames: Places) -> float:
+    def _stand(self, count: int, add: Callable[..., Any], *what: object, **look: object) -> Any:
+        """Have viser draw something at the next so many places of each robot, and return its handle."""
+        start, still = self._handles[-1][1].stop if self._handles else 0, np.tile(np.eye(4)[0], (self.count * count, 1))
+        handle = add(*what, still, still[:, 1:], **look)
+        self._handles.append((handle, slice(start, start + count)))
+        return handle
+
+    def _arrange(self, server: Any, X: Array, frames: Places) -> float:
         """Put the robots side by side on a grid, and the camera before them; return how large one is (m)."""
-        X = self._poses(self._shown[0])
         points = np.concatenate([self._skeleton.points_at(X[:, :-1]), frames.at(X)[..., :3, 3]], axis=1)
         low, high = points.min(axis=(0, 1)), points.max(axis=(0, 1))
         size, side = max(float(np.ptp(points, axis=1).max()), 0.1), int(np.ceil(np.sqrt(self.count)))
@@ -110,7 +106,7 @@ class Scene:
         X = self._poses(q)
         T, sticks = self._places.at(X), self._skeleton.points_at(X[:, :-1])[:, self._lines]
         wxyz, positions = SO3.from_matrix(T[..., :3, :3]).wxyz, T[..., :3, 3] + self.shift
-        arrows = sticks[:, :0] if f is None or self._contacts is None else self._contacts.arrows(X, f)
+        arrows = sticks[:, :0] if f is None or self._contacts is None else self._contacts.arrows(X, f, self.size)
         long = np.ptp(arrows, axis=-2).any(axis=-1)
         with self._lock, self._atomic():
             self._shown = q, f
@@ -128,9 +124,9 @@ class Scene:
 
 
 class Contacts:
-    """The contacts of a mechanism: where they touch, and their forces as arrows, of which its weight is so long (m)."""
+    """The contacts of a mechanism: where they touch, and their forces as arrows."""
 
-    def __init__(self, mechanism: Mechanism, length: float) -> None:
+    def __init__(self, mechanism: Mechanism) -> None:
         tree, contacts = mechanism.tree, [c for c in mechanism.constraints if isinstance(c, Contact)]
         turned = (Transform.placed(np.transpose([tuple(x) for x in c.directions]), (0, 0, 0)) for c in contacts)
         self._planes = Places(in_frame(tree, c.to, X) for c, X in zip(contacts, turned, strict=True))
@@ -138,15 +134,15 @@ class Contacts:
         self._radii = np.array([c.radius for c in contacts], float)[:, None]
         rows = [range(mechanism.nrows)[mechanism.row_slices[c.label]] for c in contacts]
         self._rows = np.array(rows, dtype=np.int_).reshape(-1, 3)
-        self._least, weight = SEEN * length, tree.mass * max(float(np.linalg.norm(tree.gravity)), 1.0)
-        self._scale = length / weight
+        self._weight = tree.mass * max(float(np.linalg.norm(tree.gravity)), 1.0)
 
-    def arrows(self, X: Array, f: Array) -> Array:
-        """Return their ends (robots, contacts, 2, 3), which are one where next to nothing pushes."""
+    def arrows(self, X: Array, f: Array, length: float) -> Array:
+        """Return their ends (robots, contacts, 2, 3): the weight is so long (m), and nothing is drawn of small ones."""
         axes = self._planes.at(X)[..., :3, :3]
         start = self._centres.at(X)[..., :3, 3] - self._radii * axes[..., 2]
-        force = self._scale * (axes @ f[:, self._rows, None])[..., 0]
-        return np.stack([start, start + force * (np.linalg.norm(force, axis=-1, keepdims=True) > self._least)], axis=-2)
+        force = (axes @ f[:, self._rows, None])[..., 0] / self._weight
+        force *= np.linalg.norm(force, axis=-1, keepdims=True) > SEEN
+        return np.stack([start, start + length * force], axis=-2)
 
 
 def in_frame(robot: Robot, name: str | None, X: Transform = IDENTITY) -> Place:
@@ -159,33 +155,34 @@ def in_frame(robot: Robot, name: str | None, X: Transform = IDENTITY) -> Place:
 
 def assets(robot: Robot, shapes: str) -> tuple[dict[bytes, list[Place]], set[int]]:
     """Return what is seen, each with its places, and the bodies that are boxes; one warning says what is missing."""
+    choices = {"visual": robot.visual_geometry, "collision": robot.collision_geometry, "links": ()}
+    if shapes not in choices:
+        raise ArgumentError(unknown_name("shapes", shapes, choices))
     looks, used = dict[Any, bytes | None](), dict[bytes, list[Place]]()
-    wanted, seen, missing = set[int](), set[int](), list[str]()
-    for geometry in {"visual": robot.visual_geometry, "collision": robot.collision_geometry, "links": ()}[shapes]:
-        body, X = in_frame(robot, geometry.link, geometry.placement)
+    bare, missing = set[int]() if choices[shapes] else set(range(robot.nb)), list[str]()
+    for geometry in choices[shapes]:
         look = geometry.shape, geometry.color
         if look not in looks:
             try:
                 looks[look] = glb(replace(geometry, placement=IDENTITY))
             except FormatError as error:
                 looks[look] = missing.append(str(error))  # type: ignore[func-returns-value]
-        wanted.add(body)
+        place = in_frame(robot, geometry.link, geometry.placement)
+        bare.add(place[0])
         if (data := looks[look]) is not None:
-            used.setdefault(data, []).append((body, X))
-            seen.add(body)
+            used.setdefault(data, []).append(place)
     if missing:
         warn_user(f"{robot.name} is not seen whole: {'; '.join(missing)}")
-    bare = (wanted or set(range(robot.nb))) - seen - {WORLD}
-    boxes = ((body, inertia_box(robot.model.bodies[body].inertia)) for body in bare)
-    if heavy := [(body, box) for body, box in boxes if box is not None]:
-        used[glb(CUBE)] = heavy
+    bare -= {WORLD, *(body for places in used.values() for body, _ in places)}
+    inertias = {body: robot.model.bodies[body].inertia for body in bare}
+    if boxes := [(body, inertia_box(inertia)) for body, inertia in inertias.items() if inertia.m > 0.0]:
+        used[glb(CUBE)] = boxes
     return used, bare
 
 
-def inertia_box(inertia: Inertia) -> Array | None:
-    """Return the matrix (4, 4) of a cube that becomes the box of even density with this inertia; None without mass."""
-    if not (m := float(inertia.m)) > 0.0:
-        return None
+def inertia_box(inertia: Inertia) -> Array:
+    """Return the matrix (4, 4) by which a cube becomes the box of even density with this inertia."""
+    m = float(inertia.m)
     c = np.array([float(x) for x in inertia.h]) / m
     about_com = np.array([[float(x) for x in row] for row in inertia.I.rows]) - m * (c @ c * np.eye(3) - np.outer(c, c))
     moments, axes = np.linalg.eigh(about_com)

@@ -30,7 +30,7 @@ MOST_POSES = 20_000  # in a file
 IN_TERMINALS = {"www-browser", "links", "elinks", "lynx", "w3m"}
 
 
-class View:
+class View(contextlib.AbstractContextManager["View"]):
     """Robots in a browser, or in the output of a notebook's cell; `Robot.view` and `Trajectory.view` return one.
 
     The page is served until `close`, the end of a ``with`` block, or Ctrl-C in `wait`.
@@ -94,9 +94,6 @@ class View:
         if server is not None:
             with silently():
                 server.stop()
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
