@@ -70,6 +70,8 @@ def test_frames_and_momentum_are_those_of_pinocchio(name, frame):
         wanted += pinocchio.getFrameAccelerationDerivatives(model, data, *which)[1:]
         for block, theirs in zip(ours, wanted, strict=True):
             close(block, theirs)
+    for block, argument in zip(robot.integrate.derivatives(q, v), (pinocchio.ARG0, pinocchio.ARG1), strict=True):
+        assert np.abs(P @ block @ P.T - pinocchio.dIntegrate(model, *state[:2], argument)).max() <= 1e-11
     wanted = pinocchio.computeCentroidalDynamicsDerivatives(model, data, *state)
     ours = robot.centroidal_momentum.derivatives(q, v, wrt="q"), *robot.centroidal_momentum_rate.derivatives(q, v, a)
     for block, theirs in zip(ours, wanted, strict=True):

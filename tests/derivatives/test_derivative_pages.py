@@ -217,6 +217,22 @@ def test_a_velocity_changes_by_the_rate_of_the_jacobian(model, reference):
         close(found["a"], J)
 
 
+@pytest.mark.parametrize("size", [0.0, 1e-160, 1e-9, 0.1, 1.0, 3.0, 3.14159])
+def test_a_step_and_its_inverse_undo_each_other(size):
+    """By their second arguments; and one back undoes one there, by their first ones."""
+    model = FLOATING
+    q, v, _ = states(model)
+    for body in model.leading:  # turns are of at most half a turn
+        if body.joint.nv > 1:
+            v[list(body.v_index)[:3]] *= size / np.linalg.norm(v[list(body.v_index)[:3]])
+    there = value(model, "integrate", q, v)
+    step = slopes(model, "integrate", {"q": q, "dv": v}, "q dv")
+    way = slopes(model, "difference", {"q0": q, "q1": there}, "q0 q1")
+    close(way["q1"] @ step["dv"], np.eye(model.nv), 1e4)
+    close(way["q0"] + way["q1"] @ step["q"], np.zeros_like(step["q"]), 1e4)
+    close(step["q"] @ slopes(model, "integrate", {"q": there, "dv": -v}, "q")["q"], np.eye(model.nv))
+
+
 MOST = {
     ("ur5", "inverse_dynamics"): 1014,
     ("panda", "inverse_dynamics"): 1986,
@@ -241,15 +257,17 @@ SHARES = {
     "frame_velocity": 0.65,
     "frame_acceleration": 0.75,
     "jacobian_bias": 0.75,
+    "integrate": 0.25,
+    "difference": 0.25,
     "centroidal_momentum": 0.5,
     "centroidal_momentum_rate": 0.55,
 }
-"""Most that a page takes of the operations that the program of the function takes, differentiated; for Panda."""
+"""Most that a page takes of the operations of the program of the function, differentiated; for Panda, or Go2."""
 
 
 @pytest.mark.parametrize("name", SHARES)
 def test_a_page_takes_fewer_operations_than_the_program_differentiated(name):
-    robot = kt.load("panda")
+    robot = kt.load("go2" if name in ("integrate", "difference") else "panda")
     options = {"frame": "panda_hand"} if "frame" in name or "jacobian" in name else {}
     options |= {"prescribed": ("panda_joint4",)} if name == "hybrid_dynamics" else {}
     function = getattr(robot, name).bind(**options)

@@ -50,7 +50,7 @@ class FreeFlyer(Joint):
     def integrate(self, q: Sequence[Scalar], dv: Sequence[Scalar]) -> list[Scalar]:
         """See `Joint.integrate`: q times the exponential of the twist dv on SE(3)."""
         w, v = Vec3(*dv[:3]), Vec3(*dv[3:])
-        b, c = _exponential_coefficients(w)
+        b, c = exponential_coefficients(w)
         wv = w.cross(v)
         step = v + wv * b + w.cross(wv) * c
         turned = Quaternion(*q[3:])
@@ -63,7 +63,7 @@ class FreeFlyer(Joint):
         w = quaternion_difference(a, b)
         step = a.rotation().to_b(Vec3(*q1[:3]) - Vec3(*q0[:3]))
         ws = w.cross(step)
-        return [*w, *(step - ws * 0.5 + w.cross(ws) * _logarithm_coefficient(w))]
+        return [*w, *(step - ws * 0.5 + w.cross(ws) * logarithm_coefficient(w))]
 
     def bracket(self, a: Sequence[Scalar], b: Sequence[Scalar]) -> list[Scalar]:
         """See `Joint.bracket`: the cross product of twists (RBDA eq. 2.31)."""
@@ -82,7 +82,7 @@ _BERNOULLI = [1 / 6, 1 / 30, 1 / 42, 1 / 30, 5 / 66, 691 / 2730, 7 / 6, 3617 / 5
 _COTANGENT = [b / math.factorial(2 * k + 2) for k, b in enumerate(_BERNOULLI)]
 
 
-def _exponential_coefficients(w: Vec3) -> tuple[Scalar, Scalar]:
+def exponential_coefficients(w: Vec3) -> tuple[Scalar, Scalar]:
     """Return (1 − cos θ)/θ² and (θ − sin θ)/θ³."""
     square = w.dot(w)
     s, c = half_angle(square)
@@ -90,7 +90,7 @@ def _exponential_coefficients(w: Vec3) -> tuple[Scalar, Scalar]:
     return 2.0 * s * s, select_less(square, 1.0, series(_SINE_DEFICIT, square), far)
 
 
-def _logarithm_coefficient(w: Vec3) -> Scalar:
+def logarithm_coefficient(w: Vec3) -> Scalar:
     """Return (1 − (θ/2) cot(θ/2)) / θ²."""
     square = w.dot(w)
     beyond = larger(square, 1.0)

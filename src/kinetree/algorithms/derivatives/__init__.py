@@ -27,6 +27,8 @@ JACOBIANS: dict[str, tuple[frozenset[str], Page]] = {
         ("frame_velocity", "frames", "q v"),
         ("frame_acceleration", "frames", "q v a"),
         ("jacobian_bias", "frames", "q v"),
+        ("integrate", "manifold", "q dv"),
+        ("difference", "manifold", "q0 q1"),
         ("centroidal_momentum", "momentum", "q v"),
         ("centroidal_momentum_rate", "momentum", "q v a"),
     )
