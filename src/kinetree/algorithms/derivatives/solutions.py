@@ -61,7 +61,6 @@ class Inverse(NamedTuple):
         """
         n = len(self.W)
         solved: list[Matrix] = [[[0.0] * n for _ in range(n + len(more))] for _ in forces]
-        captured: dict[int, int] = {}
         patterns: dict[tuple[int, ...], list[tuple[int, int]]] = {}
         for j in range(n):
             rows = tuple(k for k in range(n) if self.W[k] and any(not is_zero(B[k][j]) for B, _ in forces))
