@@ -47,6 +47,7 @@ NAMES = {
     "runtime.scan": "scan",
     "simulation": "Controller Event EventWarning Forces Record SimulationInterrupted",
     "spatial": "Inertia",
+    "tracing.declared": "custom_derivative implicit stop_gradient",
     "tracing.functions": "abs maximum minimum where",
     "tracing.linalg": "eigh3 inv solve solve_spd",
     "tracing.loops": "repeat",

@@ -9,7 +9,7 @@ from helpers.verify import InvalidProgramError, verify
 from kinetree.backends.llvm import module as llvm_module
 from kinetree.backends.llvm.ir import Body, function
 from kinetree.backends.llvm.routines import Values
-from kinetree.graph import Port, Program
+from kinetree.graph import Port, Program, fold
 from kinetree.graph.array_operations import ArrayOperation, Map, Repeat, call
 from kinetree.graph.graph import digest
 from kinetree.graph.listing import listing
@@ -17,6 +17,8 @@ from kinetree.graph.ops import interpret
 from kinetree.lowering.build import lower
 from kinetree.lowering.plan import ArrayCall
 from kinetree.passes import optimize
+from kinetree.passes.adjoints import adjoint, tangent
+from kinetree.passes.reversal import ADJOINTS
 from kinetree.tracing.expr import Expr, choice
 from kinetree.tracing.tracer import Tracer
 
@@ -210,9 +212,6 @@ class RunningSum(ArrayOperation):
     def with_programs(self, change):
         return self
 
-    def tangent(self, tangent):
-        raise NotImplementedError
-
     def evaluate(self, arguments):
         return np.cumsum(arguments).tolist()
 
@@ -235,3 +234,24 @@ def test_an_array_operation_from_outside(monkeypatch):
     assert "= running_sum<running sum of five>(" in listing(plain)
     for code in (plain, optimize(plain)):
         assert_same_bits(code, X, lanes=(1, 8))
+
+
+def test_an_array_operation_from_outside_has_the_adjoint_of_the_table(monkeypatch):
+    t = Tracer()
+    x = t.input(Port("x", (5,)))
+    found = call(t.graph, RunningSum(), [y.id for y in x])
+    alone = t.program({"y": ((5,), [Expr(t.graph, i) for i in found])})
+    with pytest.raises(NotImplementedError, match="'running_sum' cannot be differentiated backwards"):
+        adjoint(alone)
+    with pytest.raises(NotImplementedError, match="'running_sum' has no derivative"):
+        tangent(alone)
+
+    def backwards(graph, operation, arguments, weights, of_program):
+        total, sums = graph.const(0.0), []
+        for weight in reversed(weights):
+            total = fold.add(graph, total, weight)
+            sums.append(total)
+        return sums[::-1]
+
+    monkeypatch.setitem(ADJOINTS, "running_sum", backwards)
+    assert interpret(adjoint(alone), [[*range(5), 1.0, 0.0, 0.0, 2.0, 4.0]])[0].tolist() == [7.0, 6.0, 6.0, 6.0, 4.0]

@@ -137,6 +137,30 @@ def test_what_is_not_chosen_counts_nowhere(name):
     assert function.vjp(x, 1.0) == slope
 
 
+EDGES = {  # derivatives by both, of numbers near the ends of the range of float64
+    "arctan2": (np.arctan2, (1e-200, 1e-200), (5e199, -5e199)),
+    "arctan2 of large numbers": (np.arctan2, (3e200, 4e200), (4 / 25 * 1e-200, -3 / 25 * 1e-200)),
+    "hypot": (np.hypot, (3e-320, 4e-320), (0.6, 0.8)),
+    "hypot of large numbers": (np.hypot, (1.5e308, 1.5e308), (0.5**0.5, 0.5**0.5)),
+    "power of zero": (lambda x, y: x**y, (0.0, 3.0), (0.0, 0.0)),
+    "power zero": (lambda x, y: x**y, (0.0, 0.0), (0.0, 0.0)),
+    "power": (lambda x, y: x**y, (2.0, 3.0), (12.0, 8.0 * np.log(2.0))),
+}
+
+
+@pytest.mark.parametrize("name", EDGES)
+def test_derivatives_at_the_edges_of_elementary_functions(name):
+    law, at, wanted = EDGES[name]
+    function = kt.compile(ARM, lambda x, y: law(x, y), shapes={"x": (), "y": ()}, name="f")
+    assert np.allclose(function.derivatives(*at), wanted, rtol=1e-3 if name == "hypot" else 1e-14, atol=0.0)
+    assert np.allclose(function.vjp(*at, 1.0), wanted, rtol=1e-3 if name == "hypot" else 1e-14, atol=0.0)
+
+
+def test_zero_to_the_power_of_an_input_is_a_constant():
+    function = kt.compile(ARM, lambda x: 0.0**x, shapes={"x": ()}, name="f")
+    assert (float(function(2.0)), float(function.derivatives(2.0))) == (0.0, 0.0)
+
+
 def test_programs_that_are_equal_have_the_derivatives_of_their_own_spaces():
     turn = kt.joints.Revolute((0, 0, 1))
     flat = kt.Robot(toy(("a 0 1", turn), ("b 1 2", kt.joints.Revolute((0, 1, 0))), ("c 2 3", turn)))
@@ -176,6 +200,7 @@ def test_a_choice_that_is_not_taken_has_no_derivative(kind):
     assert function(4.0, *further, **given) == 0.25
     size = kt.compile(ARM, lambda x: abs(x), shapes={"x": ()}, name="size")
     assert getattr(size, kind)(0.0, *further, **given) == 1.0
+    assert getattr(size, kind)(-0.0, *further, **given) == 1.0
 
 
 def test_a_value_keeps_its_bits_and_a_batch_those_of_each_state():

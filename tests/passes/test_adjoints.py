@@ -9,8 +9,8 @@ from helpers.programs import COMPUTED, of_arrays, random_program
 from helpers.verify import verify
 from kinetree.graph import Graph, Port, Program
 from kinetree.graph.ops import OPS, interpret
-from kinetree.passes.adjoints import Derivatives, adjoint, recorded
-from kinetree.passes.tangents import tangent
+from kinetree.passes.adjoints import Derivatives, adjoint, tangent
+from kinetree.passes.reversal import recorded
 from kinetree.scalars.loops import map_columns
 
 DIFFERENTIATED = tuple(name for name in COMPUTED if OPS[name].straight_line and OPS[name].partials is not None)

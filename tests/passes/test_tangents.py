@@ -14,7 +14,7 @@ from kinetree.algorithms import ALGORITHMS, aba, rnea
 from kinetree.functions.of_robot import robot_spec
 from kinetree.graph.ops import OPS, interpret
 from kinetree.passes import optimize
-from kinetree.passes.tangents import tangent
+from kinetree.passes.adjoints import tangent
 from kinetree.runtime.spec import Variant
 
 SMOOTH = tuple(

@@ -11,7 +11,8 @@ from kinetree.runtime.options import Value
 from kinetree.runtime.spec import Arguments, FunctionSpec, Page, Variant
 
 if TYPE_CHECKING:
-    from kinetree.passes.adjoints import Derivatives, Row
+    from kinetree.passes.adjoints import Derivatives
+    from kinetree.passes.direction import Row
 
 Options = tuple[tuple[str, Value], ...]
 
@@ -38,10 +39,10 @@ class OpenProgram(NamedTuple):
         Where its value is a result too, that keeps its bits.
         """
         from kinetree.passes import optimize
-        from kinetree.passes.adjoints import recorded
+        from kinetree.passes.reversal import recorded
 
         program = spec.trace(variant)
-        program = optimize(program) if value else program
+        program = optimize(program, declared=True) if value else program
         graph, names = Graph(), [port.name for port in inputs]
         own = [names.index(port.name) for port in spec.ports(variant.optional)]
         results = recorded(program, graph, lambda port, k: graph.node("input", (), (own[port], k)), exact=value)
@@ -116,7 +117,7 @@ class OpenProgram(NamedTuple):
 def recorded_results(program: Program, arguments: Arguments) -> list[list[Any]]:
     """Return the results of a program recorded on these scalars, of which some may be numbers."""
     from kinetree.graph.ops import interpret
-    from kinetree.passes.adjoints import recorded
+    from kinetree.passes.reversal import recorded
     from kinetree.tracing.expr import Expr
     from kinetree.tracing.tracer import flatten
 

@@ -46,6 +46,12 @@ CHOSEN = (Inputs, WithValue, Form)
 """The options of derivatives: in a derivative of one they have their defaults, unless they are bound."""
 
 
+NO_DERIVATIVES = (
+    "{} yet: those of mechanisms and contacts, solvers, and what calls them, are not differentiated; "
+    "kt.implicit declares the derivatives of a solver"
+)
+
+
 def transformed(function: Function, kind: str) -> Function:
     """Return a derivative of a function as a function; see `kinetree.runtime.Function`."""
     return Function(_spec(function.spec, kind, lambda: (_again, (function, kind))))
@@ -57,9 +63,7 @@ def _again(function: Function, kind: str) -> Function:
 
 def _spec(spec: FunctionSpec, kind: str, reduce: Callable[[], tuple[Any, ...]]) -> FunctionSpec:
     if spec.spaces is None:
-        raise ArgumentError(
-            f"{spec.name} has no {kind} yet: those of mechanisms and contacts, and solvers, are not differentiated"
-        )
+        raise ArgumentError(NO_DERIVATIVES.format(f"{spec.name} has no {kind}"))
     spec = spec.bind({option.name: option.default for option in spec.open_options if isinstance(option, CHOSEN)})
     hidden = {*spec.flags, *(spec.group.inner if spec.group else ())}
     names = tuple(port.name for port in spec.inputs if port.name not in hidden)
@@ -158,6 +162,8 @@ def _variant(
     def program() -> Program:
         if refused:
             raise ArgumentError(f"{name} {refused}")
+        if base.spaces is None:
+            raise ArgumentError(NO_DERIVATIVES.format(f"there is no {name}"))
         source = OpenProgram.of(base, Variant(given, options, "float64"), inputs, wrt, value)
         values, start = Made(), 0
         for port in base.outputs if value else ():

@@ -131,7 +131,7 @@ def user_function(
         given = [p for p in own.ports if p.name in arguments]
         arrays = {p.name: traced_array([recast(x, kind) for x in flatten(arguments[p.name])], p.shape) for p in given}
         graph = next((entry.graph for entry in flatten(list(arguments.values())) if isinstance(entry, Expr)), None)
-        with context.tracing({}, graph, exact=not fuse):
+        with context.tracing({}, graph, exact=not fuse) as own_trace:
             variant.compare()
             try:
                 result = function(**arrays, **{key: plain(value) for key, value in options.items()})
@@ -139,7 +139,9 @@ def user_function(
                 if not guessed or isinstance(error, KinetreeError):
                     raise
                 raise ArgumentError(f"{name}: {str(error).strip()}. {_guesses(own.ports, guessed)}") from error
-            return _outputs(result, name)
+            outputs = _outputs(result, name)
+            outputs.undifferentiated = bool(own_trace.undifferentiated)
+            return outputs
 
     def trace(optional: tuple[str, ...], options: Options) -> FunctionSpec:
         tracer, ports = Tracer(), whole.ports(optional)
@@ -152,7 +154,7 @@ def user_function(
             returns=traced.kind,
             evaluate=lambda arguments, _: list(run(arguments, dict(options)).values()),
             meanings={**bare.meanings} | {port.name: text_of_name(port.name) for port in program.outputs},
-            spaces=_spaces(model, (*ports, *program.outputs), inputs),
+            spaces=None if traced.undifferentiated else _spaces(model, (*ports, *program.outputs), inputs),
         )
 
     def reduce() -> tuple[Any, ...]:
@@ -264,9 +266,10 @@ def _named(module: str, path: str) -> Any:
 
 
 class _Results(dict[str, Any]):
-    """Arrays by name, and the type of the named tuple that they were returned in."""
+    """Arrays by name, the type of the named tuple that they were returned in, and if any of them has no derivative."""
 
     kind: type[tuple[Any, ...]] | None = None
+    undifferentiated = False
 
 
 def _outputs(result: Any, function: str) -> _Results:

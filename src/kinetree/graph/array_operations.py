@@ -1,20 +1,20 @@
 """Operations on arrays: many scalars in, many scalars out, made of programs of their own.
 
 A node ``call`` computes one; its payload is the operation, its arguments are scalars, and the results are nodes ``get``
-with their index as payload. Loops are such operations: `Repeat` until a condition holds, `Map` over columns.
+with their index as payload. Loops are such operations: `Repeat` until a condition holds, `Map` over columns. `Declared`
+says how values are differentiated.
 """
 
 from __future__ import annotations
 
-import functools
 import hashlib
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, Self
 
-from kinetree.graph import fold
-from kinetree.graph.graph import Graph, Port, Program, digest
+from kinetree.graph.graph import Graph, Node, Program, digest
 from kinetree.graph.ops import interpret
 from kinetree.lazy import cached_property
 
@@ -65,26 +65,13 @@ class ArrayOperation(ABC):
     def parts(self) -> tuple[int, ...]:
         """The numbers of arguments that belong together."""
 
-    @abstractmethod
     def tangent(self, tangent: Callable[..., Program]) -> Self:
-        """Return the operation on values and rates, with the tangents of its programs (`kinetree.passes.tangents`).
+        """Return the operation on values and rates, with the tangents of its programs (`kinetree.passes.adjoints`).
 
-        Each part of its arguments is followed by the rates of that part, and the results by theirs.
+        Each part of its arguments is followed by the rates of that part, and the results by theirs. Its adjoint is
+        that of its name in `kinetree.passes.reversal.ADJOINTS`.
         """
-
-    @property
-    def reversible(self) -> bool:
-        """Whether it has an `adjoint`."""
-        return False
-
-    def adjoint(
-        self, graph: Graph, arguments: Sequence[int], weights: Sequence[int], adjoint: Callable[[Program], Program]
-    ) -> Sequence[int]:
-        """Return the nodes of the adjoints of these arguments, given those of the results.
-
-        `adjoint` gives the adjoints of its programs (`kinetree.passes.adjoints`).
-        """
-        raise NotImplementedError(f"a loop of the kind {self.name!r} cannot be differentiated backwards")
+        raise NotImplementedError(f"the array operation {self.name!r} has no derivative")
 
     @property
     @abstractmethod
@@ -99,6 +86,11 @@ class ArrayOperation(ABC):
 
     def __repr__(self) -> str:
         return f"{self.name}<{self.identity}>"
+
+
+def followed(node: Node) -> tuple[int, ...]:
+    """Return the arguments that the derivatives of a node follow: all but where they are declared."""
+    return node.args[: node.payload.followed] if isinstance(node.payload, Declared) else node.args
 
 
 def call(graph: Graph, operation: ArrayOperation, arguments: Sequence[int]) -> list[int]:
@@ -245,31 +237,6 @@ class Map(ArrayOperation):
         """Return the map on columns of values and rates."""
         return replace(self, body=tangent(self.body))
 
-    @property
-    def reversible(self) -> bool:
-        """Whether its body is."""
-        return all(node.payload.reversible for node in self.body.graph.nodes if node.op == "call")
-
-    def adjoint(
-        self, graph: Graph, arguments: Sequence[int], weights: Sequence[int], adjoint: Callable[[Program], Program]
-    ) -> Sequence[int]:
-        """Return the adjoints by a map over the columns and their weights.
-
-        What each column gives to the captured values is summed in the order of the columns.
-        """
-        back, zero = adjoint(self.body), graph.const(0.0)
-        nothing = back.graph.const(0.0)
-        entries = back.results[0][self.captured :], back.results[0][: self.captured]
-        used = [k for k, node in enumerate(entries[1]) if node != nothing]
-        results = (*entries[0], *(entries[1][k] for k in used))
-        body = Program(back.graph, back.inputs, (Port("result", (len(results),)),), (results,))
-        found = call(graph, Map(body, self.count), (*arguments, *weights))
-        columns, parts = found[: len(entries[0]) * self.count], found[len(entries[0]) * self.count :]
-        captured = [zero] * self.captured
-        for k, start in zip(used, range(0, len(parts), self.count), strict=True):
-            captured[k] = functools.reduce(functools.partial(fold.add, graph), parts[start : start + self.count])
-        return [*captured, *columns]
-
     def evaluate(self, arguments: Sequence[float]) -> Sequence[float]:
         """Return the matrix of the results, row-major."""
         captured, columns = list(arguments[: self.captured]), arguments[self.captured :]
@@ -277,6 +244,69 @@ class Map(ArrayOperation):
             interpret(self.body, [captured, list(columns[c :: self.count])])[0].tolist() for c in range(self.count)
         ]
         return list(_row_major(results))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Declared(ArrayOperation):
+    """Values whose derivatives are declared: the results are the last arguments.
+
+    Derivatives follow the first arguments alone, by the rule. None of it is compiled (`kinetree.passes.optimize`).
+
+    Attributes
+    ----------
+    followed : int
+        The number of arguments that derivatives follow.
+    size : int
+        The number of values.
+    kind : str
+        What the rule is: "residual", which is zero at the values, "jvp", which are their rates, or "vjp".
+    rule : Program, optional
+        Its inputs are, one port after another, all arguments, and then the rates of those that are followed for "jvp",
+        the weights of the values for "vjp". None where nothing is followed.
+    tolerance : float
+        The largest entry of a residual above which derivatives are NaN.
+    """
+
+    name: ClassVar[str] = "declared"
+    followed: int
+    size: int
+    kind: str = ""
+    rule: Program | None = field(default=None)
+    tolerance: float = math.inf
+
+    @property
+    def results(self) -> int:
+        """The number of values."""
+        return self.size
+
+    @property
+    def arity(self) -> int:
+        """The number of arguments."""
+        return self.followed + self.size
+
+    @property
+    def programs(self) -> tuple[Program, ...]:
+        """None that is run."""
+        return ()
+
+    def with_programs(self, change: Callable[[Program], Program]) -> Self:
+        """Return itself: the rule is not computed."""
+        return self
+
+    @cached_property
+    def identity(self) -> str:
+        """A digest of the rule."""
+        rule = self.rule and digest(self.rule)
+        return _digest(self.name, self.followed, self.size, self.kind, rule, self.tolerance)
+
+    @property
+    def parts(self) -> tuple[int, ...]:
+        """The arguments that are followed, and the values."""
+        return self.followed, self.size
+
+    def evaluate(self, arguments: Sequence[float]) -> Sequence[float]:
+        """Return the values."""
+        return list(arguments[self.followed :])
 
 
 def _row_major(columns: Sequence[Sequence[float]]) -> Iterator[float]:

@@ -22,7 +22,7 @@ from kinetree.model import WORLD, Model
 from kinetree.model.edit import regrouped
 from kinetree.scalars.functions import Scalar, is_zero, select, select_less, sqrt
 from kinetree.scalars.linalg import Column, dot
-from kinetree.scalars.loops import Routine, recording, repeat
+from kinetree.scalars.loops import Routine, declared, recording, repeat
 from kinetree.spatial import Vec3
 from kinetree.spatial.rotation import Rotation
 
@@ -86,17 +86,27 @@ def variational(system: System, t: Scalar, q: Column, v: Column, dt: Scalar) -> 
     linear = not model.friction.coulomb and system.limits in ("none", "effort")
     constant = matrix(system.moved(q, half * v), v) if linear else None
 
-    def improved(x: _Iterate) -> _Iterate:
-        w = half * x.u
+    def balance(u: Column, acceleration: Column) -> tuple[Column, Column, Column, Column]:
+        """Return the force at the middle and the acceleration, what the equation leaves, and the middle."""
+        w = half * u
         middle = system.moved(q, w)
-        p, rates = momenta(model, middle, x.u)
-        speed = motion + half * x.acceleration
-        there = whole.moved(middle, half * motion), x.u + whole.velocities(middle, speed)
+        p, rates = momenta(model, middle, u)
+        speed = motion + half * acceleration
+        there = whole.moved(middle, half * motion), u + whole.velocities(middle, speed)
         acceleration, around = whole.apart(middle, _forces(system, model, t + half, *there))
-        force = around + rates - coadjoint_series(model, [0.0, 1.0], x.u, p)
+        force = around + rates - coadjoint_series(model, [0.0, 1.0], u, p)
         ends = coadjoint_series(model, INTEGRAL, 2.0 * w, p0) + half * coadjoint_series(model, INTEGRAL, w, force)
-        d = Column((constant or matrix(middle, x.u)).solve(ends - p))
-        return _Iterate(x.u + d, force, acceleration, dot(d, d), dot(d, ends - p), x.energy)
+        return force, acceleration, ends - p, middle
+
+    def improved(x: _Iterate) -> _Iterate:
+        force, acceleration, left, middle = balance(x.u, x.acceleration)
+        d = Column((constant or matrix(middle, x.u)).solve(left))
+        return _Iterate(x.u + d, force, acceleration, dot(d, d), dot(d, left), x.energy)
+
+    def residual(x: list[Scalar]) -> list[Scalar]:
+        u, before = Column(x[: len(v)]), Column(x[len(v) :])
+        _, acceleration, left, _ = balance(u, before)
+        return [*left, *(acceleration - before)]
 
     unit = resolution(dt)
 
@@ -112,11 +122,14 @@ def variational(system: System, t: Scalar, q: Column, v: Column, dt: Scalar) -> 
         most=MOST,
         like=dt,
     )
-    w = half * x.u
+    found = declared([*x.u, *x.acceleration], residual, like=dt)
+    u, acceleration = Column(found[: len(v)]), Column(found[len(v) :])
+    force = Column(declared([*x.force], lambda f: [*(Column(f) - balance(u, acceleration)[0])], like=dt))
+    w = half * u
     p1 = p0
-    for impulse in (dt * x.force, Column.zeros(len(v))):
+    for impulse in (dt * force, Column.zeros(len(v))):
         p1 = coadjoint_series(model, EXPONENTIAL, w, p1) + impulse
-    q1, end = system.moved(q, dt * x.u), motion + dt * x.acceleration
+    q1, end = system.moved(q, dt * u), motion + dt * acceleration
     v1 = Column(factors(q1, Column.zeros(len(v))).solve(p1)) + whole.velocities(q1, end)
     q1 = whole.moved(q1, whole.position(q) + half * (motion + end) - whole.position(q1))
     return q1, select_less(0.5, small(x, 4.0 * sqrt(unit)), 1.0, math.inf) * v1

@@ -8,7 +8,7 @@ from kinetree.backends.c.source import generate
 from kinetree.graph import Graph, Port, Program
 from kinetree.interop.operation import Operation, matrix_shape
 from kinetree.passes import optimize
-from kinetree.passes.adjoints import recorded
+from kinetree.passes.reversal import recorded
 
 Shape = tuple[int, int]
 Pattern = tuple[int, int, Sequence[int], Sequence[int]]

@@ -11,21 +11,22 @@ multiplied with a derivative that may be infinite: ``where(x > 0, sqrt(x), 0)`` 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from kinetree.graph import Graph, Port, Program, fold
-from kinetree.graph.array_operations import ArrayOperation, call
-from kinetree.graph.graph import Node
+from kinetree.graph.array_operations import Declared, call, followed
 from kinetree.graph.ops import OPS
-from kinetree.passes.tangents import CHOICES, Functions, tangent
+from kinetree.passes.direction import Row, Seeds, cost_backward, cost_forward
+from kinetree.passes.reversal import ADJOINTS, recorded, why_not_reversible
+from kinetree.tracing.arrays import traced_array
+from kinetree.tracing.condition import choice
 from kinetree.tracing.expr import Expr
+from kinetree.tracing.linalg import solve
 
-Row = dict[Hashable, int]
-"""The nodes of a row's entries, by column; all others are zero."""
-
-Seeds = Mapping[int, Row]
-"""The rates of sources, by node and column."""
+CHOICES: Final[dict[str, Callable[..., int]]] = {"select_lt": fold.select_lt, "select_le": fold.select_le}
+"""They pass rates as a choice, never as a product with 0, which would be NaN where the other branch has no rate."""
 
 UNBOUNDED: Final = frozenset(
     ("div", "sqrt", "log", "log1p", "cbrt", "arcsin", "arccos", "arctan2", "hypot", "power", "fmod")
@@ -33,17 +34,14 @@ UNBOUNDED: Final = frozenset(
 """Operations whose partial derivatives may not be finite."""
 
 
-def recorded(program: Program, graph: Graph, entry: Callable[[int, int], int], *, exact: bool = False) -> list[int]:
-    """Return the nodes of a program's results in this graph; ``entry(port, k)`` is the node of an input's entry.
+class Functions:
+    """The operations of the table as functions of values in a graph, by name: what formulas of derivatives use."""
 
-    With `exact` they keep the bits that the program has, whatever else is computed of them.
-    """
+    def __init__(self, graph: Graph) -> None:
+        self._one = Expr(graph, graph.const(1.0))
 
-    def operation(node: Node, given: list[int]) -> int:
-        op, args = OPS[node.op], tuple(given)
-        return op.exact_node(graph, args) if exact else op.node(graph, args, node.payload)
-
-    return program.evaluated(graph.const, entry, operation, lambda payload, given: call(graph, payload, given))
+    def __getattr__(self, name: str) -> Callable[..., Expr]:
+        return lambda *operands: self._one.record(OPS[name], *operands)
 
 
 class Derivatives:
@@ -64,10 +62,10 @@ class Derivatives:
             i = stack.pop()
             if i not in live:
                 live.add(i)
-                stack.extend(() if i in self.seeds else nodes[i].args)
+                stack.extend(() if i in self.seeds else followed(nodes[i]))
         active = set[int]()
         for i in sorted(live):
-            if i in self.seeds or not active.isdisjoint(nodes[i].args):
+            if i in self.seeds or not active.isdisjoint(followed(nodes[i])):
                 active.add(i)
         return sorted(active)
 
@@ -96,10 +94,9 @@ class Derivatives:
             if i in self.seeds:
                 rates[i] = self.seeds[i]
             elif op == "call":
-                columns = dict.fromkeys(column for a in args for column in rates.get(a, {}))
-                called[i] = {
-                    c: _pushed(graph, payload, args, [rates.get(a, {}).get(c, zero) for a in args]) for c in columns
-                }
+                given = [rates.get(a, {}) for a in followed(graph.nodes[i])]
+                columns = dict.fromkeys(column for row in given for column in row)
+                called[i] = {c: self._pushed(i, [row.get(c, zero) for row in given]) for c in columns}
                 rates[i] = dict.fromkeys(columns, zero)
             elif op == "get":
                 rates[i] = {c: node for c, nodes in called[args[0]].items() if (node := nodes[payload]) != zero}
@@ -119,6 +116,23 @@ class Derivatives:
                 _add_to(self.graph, row, c, fold.mul(self.graph, rate, partial))
         return {c: node for c, node in row.items() if node != self._zero}
 
+    def _pushed(self, i: int, rates: Sequence[int]) -> list[int]:
+        """Return the rates of the results of an array operation."""
+        _, args, operation = self.graph.nodes[i]
+        if isinstance(operation, Declared):
+            return self._by_rule("jvp", i, rates)
+        nodes, start = list[int](), 0
+        for size in operation.parts:
+            nodes += [*args[start : start + size], *rates[start : start + size]]
+            start += size
+        return call(self.graph, operation.tangent(tangent), nodes)[operation.results :]
+
+    def _by_rule(self, kind: str, i: int, further: Sequence[int]) -> list[int]:
+        """Return the rates of declared values, or the adjoints of what they follow."""
+        node = self.graph.nodes[i]
+        values = [self.graph.node("get", (i,), k) for k in range(node.payload.results)]
+        return inlined(_rule(node.payload, kind), self.graph, [*followed(node), *values, *further])
+
     # -- back ------------------------------------------------------------------------------------------------------
 
     def backward(self, weights: Mapping[int, int]) -> Row:
@@ -135,7 +149,7 @@ class Derivatives:
             pairs: Iterable[tuple[int, int]] = ()
             if op == "call" and i in results and i not in self.seeds:
                 of_results = [results[i].get(k, zero) for k in range(payload.results)]
-                pairs = zip(args, payload.adjoint(graph, args, of_results, adjoint), strict=True)
+                pairs = zip(followed(graph.nodes[i]), self._pulled(i, of_results), strict=True)
             adjoint_i = adjoints.get(i, zero)
             if adjoint_i == zero and op != "call":
                 continue
@@ -162,6 +176,15 @@ class Derivatives:
                     _add_to(graph, adjoints, a, node)
         return row
 
+    def _pulled(self, i: int, weights: Sequence[int]) -> Sequence[int]:
+        """Return the adjoints of the arguments of an array operation that derivatives follow."""
+        _, args, operation = self.graph.nodes[i]
+        if isinstance(operation, Declared):
+            return self._by_rule("vjp", i, weights)
+        if reason := why_not_reversible(operation):
+            raise NotImplementedError(reason)
+        return ADJOINTS[operation.name](self.graph, operation, args, weights, adjoint)
+
     def _may_be_chosen(self, i: int) -> bool:
         """Return whether an adjoint has a choice in it, and so may be zero because a branch is not taken."""
         stack, seen = [i], set[int]()
@@ -187,37 +210,42 @@ class Derivatives:
 
     def jacobian(self) -> list[Row]:
         """Return the rates of the outputs by column, carried in the direction that takes fewer products."""
-        if self._cost_forward() <= self._cost_backward():
+        given = self.graph, self._active, self.seeds
+        if cost_forward(*given) <= cost_backward(*given, self.outputs):
             return self.forward()
         one = self.graph.const(1.0)
         return [self.backward({place: one}) for place in range(len(self.outputs))]
 
-    def _cost_forward(self) -> int:
-        number: dict[Hashable, int] = {}
-        for row in self.seeds.values():
-            for c in row:
-                number.setdefault(c, len(number))
-        columns, cost = dict[int, int](), 0
-        for i in self._active:
-            args = () if i in self.seeds else self.graph.nodes[i].args
-            columns[i] = sum(1 << number[c] for c in self.seeds.get(i, ()))
-            for a in args:
-                columns[i] |= columns.get(a, 0)
-                cost += columns.get(a, 0).bit_count()
-        return cost
 
-    def _cost_backward(self) -> int:
-        rows, cost, active = dict[int, int](), 0, set(self._active)
-        for place, i in enumerate(self.outputs):
-            rows[i] = rows.get(i, 0) | 1 << place
-        for i in reversed(self._active):
-            op, args, payload = self.graph.nodes[i]
-            if op == "call" and not payload.reversible:
-                return 1 << 62
-            for a in active.intersection(() if i in self.seeds else args):
-                rows[a] = rows.get(a, 0) | rows.get(i, 0)
-            cost += rows.get(i, 0).bit_count() * len(self.seeds.get(i, args))
-        return cost
+def tangent(program: Program, *, rates: bool = True) -> Program:
+    """Return the program on values and rates: every port is twice as long, its values followed by their rates.
+
+    The rate of an output is its derivative along the rates of the inputs. Without `rates` the outputs are as they were.
+    What the program decides by comparisons it decides by the values alone.
+    """
+    graph = Graph()
+
+    def entry(port: int, k: int) -> int:
+        return graph.node("input", (), (port, k))
+
+    found = recorded(program, graph, entry)
+    zero = graph.const(0.0)
+    moving: list[int] = [zero] * len(found)
+    if rates:
+        entries = [(port, k, p.size) for port, p in enumerate(program.inputs) for k in range(p.size)]
+        seeds: Seeds = {entry(port, k): {0: entry(port, size + k)} for port, k, size in entries}
+        moving = [row.get(0, zero) for row in Derivatives(graph, found, seeds).forward()]
+    outputs, results, start = list[Port](), list[tuple[int, ...]](), 0
+    for port in program.outputs:
+        end = start + port.size
+        outputs.append(_doubled(port) if rates else port)
+        results.append((*found[start:end], *(moving[start:end] if rates else ())))
+        start = end
+    return Program(graph, tuple(map(_doubled, program.inputs)), tuple(outputs), tuple(results))
+
+
+def _doubled(port: Port) -> Port:
+    return port._replace(shape=(2 * port.size,))
 
 
 def adjoint(program: Program) -> Program:
@@ -240,13 +268,66 @@ def adjoint(program: Program) -> Program:
     return Program(graph, (*program.inputs[:last], extended), (Port("adjoints", (len(adjoints),)),), (adjoints,))
 
 
-def _pushed(graph: Graph, operation: ArrayOperation, args: Sequence[int], rates: Sequence[int]) -> list[int]:
-    """Return the rates of the results of an array operation."""
-    nodes, start = list[int](), 0
-    for size in operation.parts:
-        nodes += [*args[start : start + size], *rates[start : start + size]]
-        start += size
-    return call(graph, operation.tangent(tangent), nodes)[operation.results :]
+def inlined(program: Program, graph: Graph, given: Sequence[int]) -> list[int]:
+    """Return the nodes of a program's results in this graph, given those of its inputs, one port after another."""
+    first = [0]
+    for port in program.inputs:
+        first.append(first[-1] + port.size)
+    return recorded(program, graph, lambda port, k: given[first[port] + k])
+
+
+def _inputs(*sizes: int) -> tuple[Graph, list[list[int]], tuple[Port, ...]]:
+    """Return a graph with inputs of these sizes, their nodes, and their ports."""
+    graph = Graph()
+    nodes = [[graph.node("input", (), (port, k)) for k in range(size)] for port, size in enumerate(sizes)]
+    return graph, nodes, tuple(Port(f"x{port}", (size,)) for port, size in enumerate(sizes))
+
+
+@functools.lru_cache(maxsize=256)
+def _rule(declared: Declared, kind: str) -> Program:
+    """Return how rates ("jvp") or adjoints ("vjp") follow, from the arguments with them; see `Declared`."""
+    assert declared.rule is not None
+    known, rule = declared.kind, declared.rule
+    if known == "residual":
+        known, rule = "jvp", _of_residual(declared)
+    return rule if known == kind else _transposed(rule, declared.followed if known == "jvp" else declared.size)
+
+
+def _of_residual(declared: Declared) -> Program:
+    """Return the rates of x where F(x, θ) = 0 from θ, x and the rates of θ: dx = −F_x⁻¹ F_θ dθ."""
+    assert declared.rule is not None
+    graph, (given, rates), ports = _inputs(declared.arity, declared.followed)
+    residual, one = inlined(declared.rule, graph, given), graph.const(1.0)
+    seeds: Seeds = {node: {0: rate} for node, rate in zip(given, rates, strict=False)}
+    unknowns = given[declared.followed :]
+    moved = Derivatives(graph, residual, seeds).forward()
+    rows = Derivatives(graph, residual, {node: {k: one} for k, node in enumerate(unknowns)}).jacobian()
+
+    def entry(row: Row, k: int) -> Expr:
+        return Expr(graph, row.get(k, graph.const(0.0)))
+
+    n, scale = declared.size, Expr(graph, one)
+    for i in residual if declared.tolerance < float("inf") else ():
+        scale = choice(abs(Expr(graph, i)) <= declared.tolerance, scale, float("nan"))
+    A = traced_array([entry(row, k) for row in rows for k in range(n)], (n, n))
+    b = traced_array([-entry(row, 0) * scale for row in moved], (n,))
+    return Program(graph, ports, (Port("rates", (n,)),), (tuple(x.id for x in solve(A, b)),))
+
+
+def _transposed(program: Program, size: int) -> Program:
+    """Return the transpose of a program that is linear in its last entries, so many of them."""
+    before = sum(port.size for port in program.inputs) - size
+    graph, (given, moving), _ = _inputs(before, size)
+    found = inlined(program, graph, [*given, *moving])
+    weights = [graph.node("input", (), (2, k)) for k in range(len(found))]
+    seeds: Seeds = {node: {k: graph.const(1.0)} for k, node in enumerate(moving)}
+    row = Derivatives(graph, found, seeds).backward(dict(enumerate(weights)))
+    results = tuple(row.get(k, graph.const(0.0)) for k in range(size))
+    ports = tuple(Port(f"x{k}", (n,)) for k, n in enumerate((before, size, len(found))))
+    linear = Program(graph, ports, (Port("adjoints", (size,)),), (results,))
+    graph, (given, weights), ports = _inputs(before, len(found))
+    found = inlined(linear, graph, [*given, *[graph.const(0.0)] * size, *weights])
+    return Program(graph, ports, linear.outputs, (tuple(found),))
 
 
 def _add_to(graph: Graph, row: dict[Hashable, int], key: Hashable, node: int) -> None:

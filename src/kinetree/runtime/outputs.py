@@ -114,7 +114,8 @@ def inline_call(spec: FunctionSpec, call: Call) -> Any:
 
     trace = context.current()
     kind = ExactExpr if trace is not None and trace.exact else Expr
-
+    if trace is not None and spec.spaces is None:
+        trace.undifferentiated.add(spec.name)
     if call.out is not None:
         raise ArgumentError(f"{spec.name}: out= has no meaning in a function that is being compiled")
     given = {}

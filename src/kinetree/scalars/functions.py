@@ -138,6 +138,16 @@ def select_less(x: Scalar, limit: Scalar, below: Scalar, otherwise: Scalar) -> S
     return select(x < limit, below, otherwise)
 
 
+def select_lt(x: Scalar, y: Scalar, chosen: Scalar, otherwise: Scalar) -> Scalar:
+    """Return `chosen` where x < y, as the operation of this name does."""
+    return select(x < y, chosen, otherwise)
+
+
+def select_le(x: Scalar, y: Scalar, chosen: Scalar, otherwise: Scalar) -> Scalar:
+    """Return `chosen` where x ≤ y, as the operation of this name does."""
+    return select(x <= y, chosen, otherwise)
+
+
 def larger(x: Scalar, y: Scalar) -> Scalar:
     """Return the larger of two scalars, x if one is NaN."""
     return select_less(x, y, y, x)

@@ -27,7 +27,10 @@ locks.fork_waits_for(lambda: _lock)
 
 
 class TraceContext:
-    """A trace: its substitutions, and which were asked for; the graph of a user's function, and if that is exact."""
+    """A trace: its substitutions, and which were asked for; the graph of a user's function, and if that is exact.
+
+    `undifferentiated` are the functions without derivatives that are part of it.
+    """
 
     def __init__(
         self,
@@ -42,6 +45,7 @@ class TraceContext:
         self.own = own
         self.exact = exact
         self.asked: set[Hashable] = set()
+        self.undifferentiated: set[str] = set()
         self._frame = frame
 
     def is_interrupted(self) -> bool:
@@ -110,6 +114,16 @@ def tracing(
         _count()
         if outer:
             outer.asked |= context.asked
+            outer.undifferentiated |= context.undifferentiated
+
+
+@contextlib.contextmanager
+def with_declared_derivatives() -> Iterator[None]:
+    """Trace what has derivatives of its own, so that functions without any may be part of it."""
+    known = set(context.undifferentiated) if (context := current()) else set()
+    yield
+    if context is not None:
+        context.undifferentiated = known
 
 
 def _count() -> None:

@@ -226,6 +226,7 @@ class Expr(NumpyDispatch):
         return atan2(self, x)  # type: ignore[no-any-return]
 
     call_routine = lazy_method("kinetree.tracing.loops", "call_routine")
+    declared = lazy_method("kinetree.tracing.declared", "declared")
     map_columns = lazy_method("kinetree.tracing.loops", "map_columns")
     repeat_while_positive = lazy_method("kinetree.tracing.loops", "repeat_while_positive")
     repeat = lazy_method("kinetree.tracing.loops", "repeat_relaxed")

@@ -114,12 +114,12 @@ def repeat(body: Callable[..., Any], init: Any, *, until: Callable[..., Any] | N
     """
     if isinstance(most, bool) or not isinstance(most, int | np.integer) or most < 0:
         raise ArgumentError(f"repeat: most is the largest number of iterations, 0 or more, not {most!r}")
-    graph = _graph(list(_entries(init)))
+    graph = innermost(list(entries_of(init)))
     if graph is None or not most:
-        return _repeat_plain(body, init, _structure(init), until, most)
+        return _repeat_plain(body, init, structure(init), until, most)
     trace = context.current()
     kind = ExactExpr if trace is not None and trace.exact else Expr
-    goes_on = (lambda x: 1.0) if until is None else lambda x: _goes_on(_applied(until, x), _entries(x))
+    goes_on = (lambda x: 1.0) if until is None else lambda x: _goes_on(_applied(until, x), entries_of(x))
     return _recorded(kind, graph, body, init, goes_on, int(most))
 
 
@@ -152,10 +152,10 @@ def _recorded(
     captured: dict[int, int] | None = None,
 ) -> Any:
     """Return the loop's last state; `captured` are values that it has in any case, and it adds those that it uses."""
-    spec, first = _structure(init), list(_entries(init))
+    spec, first = structure(init), list(entries_of(init))
     captured = {} if captured is None else captured
-    test, go_on = _program(kind, graph, captured, lambda x: [goes_on(_built(spec, x))])
-    steps, following = _program(kind, graph, captured, lambda x: _next(_applied(body, _built(spec, x)), spec))
+    test, go_on = record_nested(kind, graph, captured, lambda x: [goes_on(built(spec, x))])
+    steps, following = record_nested(kind, graph, captured, lambda x: _next(_applied(body, built(spec, x)), spec))
     ports = Port("captured", (len(captured),)), Port("carried", (len(first),))
     loop = Repeat(
         Program(test, ports, (Port("go_on", ()),), (tuple(go_on),)),
@@ -164,7 +164,7 @@ def _recorded(
     )
     zero = kind(graph, graph.const(0.0))
     results = call(graph, loop, [*captured, *(zero.node(entry) for entry in first)])
-    return _built(spec, (kind(graph, i) for i in results))
+    return built(spec, (kind(graph, i) for i in results))
 
 
 def map_columns(
@@ -196,7 +196,7 @@ def call_routine(
 
 def _map(graph: Graph, function: Callable[[list[Any]], list[Any]], n: int, count: int, captured: dict[int, int]) -> Map:
     """Return the map of a function over columns of n entries; what it captures is added to `captured`."""
-    body, results = _program(Expr, graph, captured, lambda entries: function(list(itertools.islice(entries, n))))
+    body, results = record_nested(Expr, graph, captured, lambda entries: function(list(itertools.islice(entries, n))))
     ports = Port("captured", (len(captured),)), Port("column", (n,))
     return Map(Program(body, ports, (Port("result", (len(results),)),), (tuple(results),)), count)
 
@@ -214,8 +214,8 @@ def _repeat_plain(body: Callable[..., Any], x: Any, spec: Any, until: Callable[.
         if until is not None:
             arrived = _applied(until, x)
             if np.ndim(arrived) or not isinstance(arrived, bool | np.bool_):
-                raise ArgumentError(NO_CONDITION.format(_shown(_structure(arrived))))
-            if arrived or any(entry != entry for entry in _entries(x)):
+                raise ArgumentError(NO_CONDITION.format(shown(structure(arrived))))
+            if arrived or any(entry != entry for entry in entries_of(x)):
                 break
         x = _applied(body, x)
         _next(x, spec)
@@ -229,7 +229,7 @@ def _applied(function: Callable[..., Any], x: Any) -> Any:
 def _goes_on(arrived: Any, carried: Iterable[Any]) -> Any:
     """Return 1 where the loop goes on, 0 where it has arrived or a carried value is NaN."""
     if not isinstance(arrived, Condition | bool | np.bool_):
-        raise ArgumentError(NO_CONDITION.format(_shown(_structure(arrived))))
+        raise ArgumentError(NO_CONDITION.format(shown(structure(arrived))))
     number = choice(arrived, 0.0, 1.0)
     for entry in carried:
         number = choice(entry <= entry, number, 0.0)
@@ -238,14 +238,14 @@ def _goes_on(arrived: Any, carried: Iterable[Any]) -> Any:
 
 def _next(x: Any, spec: Any) -> list[Any]:
     """Return the entries of what the body returned, which must have the structure of what it was given."""
-    if _structure(x) != spec:
+    if structure(x) != spec:
         raise ArgumentError(
-            f"repeat: the body must return what it is given: {_shown(spec)}; it returned {_shown(_structure(x))}"
+            f"repeat: the body must return what it is given: {shown(spec)}; it returned {shown(structure(x))}"
         )
-    return list(_entries(x))
+    return list(entries_of(x))
 
 
-def _graph(entries: Sequence[Any]) -> Graph | None:
+def innermost(entries: Sequence[Any]) -> Graph | None:
     """Return the graph to record in: that of these values or of the function being traced; None if there is none."""
     graph = next((x.graph for x in entries if isinstance(x, Expr)), None)
     if graph is None and (trace := context.current()) is not None:
@@ -255,7 +255,7 @@ def _graph(entries: Sequence[Any]) -> Graph | None:
     return graph
 
 
-def _program(
+def record_nested(
     kind: type[Expr], outer: Graph, captured: dict[int, int], function: Callable[[Iterator[Any]], list[Any]]
 ) -> tuple[Graph, list[int]]:
     """Return the graph of a function of the carried values, which it takes one by one, and its results."""
@@ -266,39 +266,40 @@ def _program(
         return graph, [zero.node(entry) for entry in results]
 
 
-def _structure(x: Any) -> Any:
+def structure(x: Any) -> Any:
     """Return how values are nested: types, keys and, of arrays, shapes."""
     if isinstance(x, Mapping):
-        return dict, tuple((key, _structure(part)) for key, part in x.items())
+        return dict, tuple((key, structure(part)) for key, part in x.items())
     if isinstance(x, tuple | list):
-        return type(x), tuple(_structure(part) for part in x)
+        return type(x), tuple(structure(part) for part in x)
     return None, np.shape(x)
 
 
-def _entries(x: Any) -> Iterator[Any]:
+def entries_of(x: Any) -> Iterator[Any]:
     """Yield the scalars in the order of the structure."""
     if isinstance(x, Mapping | tuple | list):
         for part in x.values() if isinstance(x, Mapping) else x:
-            yield from _entries(part)
+            yield from entries_of(part)
     else:
         yield from np.asarray(plain(x), dtype=object).ravel().tolist()
 
 
-def _built(spec: Any, entries: Iterator[Any]) -> Any:
+def built(spec: Any, entries: Iterator[Any]) -> Any:
     """Return values of this structure with these scalars."""
     kind, parts = spec
     if kind is None:
         return traced_array(list(itertools.islice(entries, math.prod(parts))), parts)
     if kind is dict:
-        return {key: _built(part, entries) for key, part in parts}
-    values = [_built(part, entries) for part in parts]
+        return {key: built(part, entries) for key, part in parts}
+    values = [built(part, entries) for part in parts]
     return kind(*values) if hasattr(kind, "_fields") else kind(values)
 
 
-def _shown(spec: Any) -> str:
+def shown(spec: Any) -> str:
+    """Return a structure as text."""
     kind, parts = spec
     if kind is None:
         return f"array {parts}" if parts else "number"
     if kind is dict:
-        return "{" + ", ".join(f"{key!r}: {_shown(part)}" for key, part in parts) + "}"
-    return f"{kind.__name__}({', '.join(_shown(part) for part in parts)})"
+        return "{" + ", ".join(f"{key!r}: {shown(part)}" for key, part in parts) + "}"
+    return f"{kind.__name__}({', '.join(shown(part) for part in parts)})"
