@@ -22,11 +22,15 @@ from kinetree.spatial import Scalar
 
 
 class Inverse(NamedTuple):
-    """W by rows without zeros, and D⁻¹; the rows of velocities whose accelerations are given are empty."""
+    """W by rows without zeros, and D⁻¹; the rows of velocities whose accelerations are given are empty.
+
+    Loops over columns share what they have `captured` of both.
+    """
 
     W: Sequence[Row]
     D_inverse: Mapping[int, Scalar]
     like: Scalar
+    captured: dict[int, int]
 
     @classmethod
     def of(cls, model: Model, q: Vector, prescribed: Collection[str] = ()) -> Inverse:
@@ -35,11 +39,11 @@ class Inverse(NamedTuple):
         like = next(iter(q), 0.0)
         if not model.has_mimic_joints:
             rigid = {i for i, body in enumerate(model.bodies) if body.joint_name in prescribed}
-            return cls(*articulated_inverse(model, q, rigid), like)
+            return cls(*articulated_inverse(model, q, rigid), like, {})
         known = velocities(model, prescribed)
         factor = ltdl(model, block(crba(regrouped(model), q), known))
         W = [{} if k in known else row for k, row in enumerate(inverse(factor))]
-        return cls(W, {k: 1.0 / d for k, d in enumerate(factor.D)}, like)
+        return cls(W, {k: 1.0 / d for k, d in enumerate(factor.D)}, like, {})
 
     def times(self, b: Sequence[Scalar], rows: Sequence[int]) -> list[Scalar]:
         """Return ``M⁻¹ b``, of which only these entries of b are given, the others zero."""
@@ -57,7 +61,6 @@ class Inverse(NamedTuple):
         """
         n = len(self.W)
         solved: list[Matrix] = [[[0.0] * n for _ in range(n + len(more))] for _ in forces]
-        captured: dict[int, int] = {}
         patterns: dict[tuple[int, ...], list[tuple[int, int]]] = {}
         for j in range(n):
             rows = tuple(k for k in range(n) if self.W[k] and any(not is_zero(B[k][j]) for B, _ in forces))
@@ -70,9 +73,10 @@ class Inverse(NamedTuple):
                 x = [-x_k for x_k in self.times(column, rows)]
                 return [*x, *(_dot(row, x) for row in more)]
 
-            places.sort()  # neighbours in the results are neighbouring columns
+            places.sort()  # neighbouring columns are neighbours in the results
             entries = [[forces[b][0][k][j] for k in rows] for b, j in places]
-            for (b, j), column in zip(places, map_columns(solution, entries, self.like, captured), strict=True):
+            columns = map_columns(solution, entries, self.like, self.captured)
+            for (b, j), column in zip(places, columns, strict=True):
                 for k, x in enumerate(column):
                     solved[b][k][j] = x
         for (_, known), X in zip(forces, solved, strict=True):
@@ -102,7 +106,7 @@ class Inverse(NamedTuple):
                 return [_dot(W[k], by_index) for k in rows]
 
             entries = [[W[k][i] * self.D_inverse[i] if i in W[k] else 0.0 for i in across] for k in members]
-            for k, found in zip(members, map_columns(column, entries, self.like), strict=True):
+            for k, found in zip(members, map_columns(column, entries, self.like, self.captured), strict=True):
                 for l, x in zip(left, found, strict=True):
                     if l >= k or l not in members:
                         M_inverse[k][l] = M_inverse[l][k] = x
