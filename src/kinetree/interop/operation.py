@@ -190,11 +190,14 @@ def _plain(spec: FunctionSpec, optional: tuple[str, ...], options: tuple[tuple[s
     def evaluate(given: Mapping[str, Any], _: object) -> Sequence[Any]:
         return base.evaluate(named(given), dict(options))
 
-    def page(given: Mapping[str, Any], _: object, wrt: Sequence[str]) -> dict[tuple[str, str], Any]:
+    def page(given: Mapping[str, Any], _: Mapping[str, Any], wrt: Sequence[str]) -> dict[tuple[str, str], Any]:
         own = {new[port.name].name: port.name for port in ports}
         found = base.jacobians[1](named(given), dict(options), [own[x] for x in wrt])  # type: ignore[index]
-        blocks = {(new[y].name, x): found[y, own[x]] for y in (p.name for p in base.outputs) for x in wrt}
-        return {(y, x): spaces[x].ambient(A, given[x]) if x in spaces else A for (y, x), A in blocks.items()}
+        blocks = {(port.name, x): found[port.name, own[x]] for port in base.outputs for x in wrt}
+        return {
+            (new[y].name, x): spaces[x].ambient(block, given[x]) if x in spaces else block
+            for (y, x), block in blocks.items()
+        }
 
     jacobians = base.jacobians and (frozenset(new[n].name for n in base.jacobians[0] if n in new), page)
     if any(port.name in (base.spaces or {}) for port in base.outputs):  # its rows would be those of velocities
