@@ -72,6 +72,46 @@ def test_shards_of_a_batch():
     assert np.array_equal(sharded(*placed), GO2.forward_dynamics(*states))
 
 
+def test_shards_of_some_arguments():
+    f = PANDA.inverse_dynamics.to_jax()
+    mesh = jax.make_mesh((len(jax.devices()),), ("i",))
+    P = jax.sharding.PartitionSpec
+    q, v, a = PANDA.random_state(seed=3, size=4)
+    placed = [jax.device_put(x, jax.NamedSharding(mesh, P("i"))) for x in (v, a)]
+
+    def loss(q, v, a):
+        whole = lambda q, v, a: jax.lax.psum(f(q, v, a).sum(), "i")  # noqa: E731
+        return jax.shard_map(whole, mesh=mesh, in_specs=(P(), P("i"), P("i")), out_specs=P())(q, v, a)
+
+    same = jnp.asarray(q[0])
+    found = jax.jit(jax.grad(loss))(jax.device_put(same, jax.NamedSharding(mesh, P())), *placed)
+    expected = jax.grad(lambda q: f(q, v, a).sum())(same)
+    assert abs(found - expected).max() < 1e-12
+
+
+def test_kernels_are_shared_by_equal_functions():
+    import kinetree as kt
+
+    state = PANDA.random_state(seed=4)
+    for robot in (PANDA, kt.load("panda")):
+        assert np.array_equal(robot.gravity_forces.to_jax()(state[0]), PANDA.gravity_forces(state[0]))
+    bound = PANDA.frame_placement.bind(frame="panda_hand")
+    assert np.array_equal(bound.to_jax()(state[0]), PANDA.frame_placement.to_jax()(state[0], frame="panda_hand"))
+    with jax.disable_jit():
+        assert np.array_equal(PANDA.gravity_forces.to_jax()(state[0]), PANDA.gravity_forces(state[0]))
+
+
+def test_hessians_by_a_configuration_are_symmetric():
+    energy = GO2.potential_energy.to_jax()
+    H = jax.hessian(energy)(STATE[0])
+    assert abs(H - H.T).max() < 1e-12 * abs(H).max()
+    h = 1e-6 * np.eye(GO2.nq)
+    slopes = [(jax.grad(energy)(STATE[0] + d) - jax.grad(energy)(STATE[0] - d)) / 2e-6 for d in h]
+    assert abs(H - np.stack(slopes)).max() < 1e-7 * abs(H).max()
+    scipy = GO2.potential_energy.to_scipy(STATE[0], wrt="q")
+    assert abs(scipy.hess(scipy.x) - H).max() < 1e-12 * abs(H).max()
+
+
 def test_float32_is_that_of_the_function():
     state = [x.astype(np.float32) for x in STATE]
     found = GO2.inverse_dynamics.to_jax()(*state)
@@ -86,6 +126,12 @@ def test_forces_by_name_and_defaults():
     push = {"FL_foot": np.arange(6.0)}
     assert np.array_equal(f(*STATE, f_ext=push), GO2.inverse_dynamics(*STATE, f_ext=push))
     assert law.to_jax()(*STATE[:2]).power == law(*STATE[:2]).power
+    short = [x.astype(np.float32) for x in STATE[:2]]
+    assert law.to_jax()(*short).power.dtype == np.float32  # the default has no say
+    with pytest.raises(ArgumentError, match="give the array"):
+        jax.grad(lambda x: f(*STATE, f_ext={"FL_foot": x}).sum())(jnp.zeros(6))
+    with pytest.raises(ArgumentError, match="complex"):
+        f(jnp.zeros(19, dtype=complex), *STATE[1:])
 
 
 @pytest.mark.parametrize(("call", "text"), WRONG)
@@ -93,6 +139,14 @@ def test_wrong_calls(call, text):
     with pytest.raises(ArgumentError) as error:
         call(GO2.inverse_dynamics.to_jax(), *STATE)
     assert text in str(error.value)
+
+
+def test_derivatives_are_functions_too():
+    slopes = GO2.inverse_dynamics.derivatives
+    for found, expected in zip(slopes.to_jax()(*STATE), slopes(*STATE), strict=True):
+        assert np.array_equal(found, expected)
+    ahead = PANDA.step.to_jax()(*PANDA.random_state(seed=0), 1e-3)
+    assert np.array_equal(entries(ahead), entries(PANDA.step(*PANDA.random_state(seed=0), 1e-3)))
 
 
 def test_what_has_no_derivative_says_so():

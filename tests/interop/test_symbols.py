@@ -100,6 +100,7 @@ def test_sympy_derives():
     q = sp.symbols("q:7")
     placement = PANDA.frame_placement.to_sympy()(q, frame="panda_link2")
     assert sp.simplify(placement[0, 0] - sp.cos(q[0]) * sp.cos(q[1])) == 0
+    assert PANDA.gravity_forces.to_sympy()(sp.Matrix(q)).shape == (7, 1)
     with pytest.raises(ArgumentError, match="give it one state"):
         PANDA.gravity_forces.to_sympy()(np.zeros((2, 7)))
 
@@ -113,6 +114,8 @@ def test_scipy_minimises_with_first_and_second_derivatives():
     assert abs(J - approx_fprime(f.x, f, 1e-7)).max() < 1e-4
     assert np.allclose(operator @ np.eye(14), J, atol=1e-13)
     assert np.allclose(operator.H @ np.eye(7), J.T, atol=1e-13)
+    turned = PANDA.inverse_dynamics.to_scipy(*PANDA.random_state(seed=0), wrt=("v", "q"))
+    assert np.allclose(turned.operator(turned.x) @ np.eye(14), turned.jac(turned.x), atol=1e-13)
     limits = NonlinearConstraint(f, -1.0, 1.0, jac=f.jac, hess=f.hess)
     H = limits.hess(f.x, weights)
     assert abs(H - approx_fprime(f.x, lambda x: f.jac(x).T @ weights, 1e-7)).max() < 1e-4 * abs(H).max()
@@ -125,6 +128,9 @@ def test_scipy_minimises_with_first_and_second_derivatives():
         (lambda: PANDA.gravity_forces.to_scipy(np.zeros((2, 7)), wrt="q"), "without leading axes"),
         (lambda: PANDA.gravity_forces.to_scipy(np.zeros(7), wrt="q")(np.zeros(3)), "x has 3 entries, it must have 7"),
         (lambda: PANDA.gravity_forces.to_scipy(np.zeros(7), wrt="q").hess(np.zeros(7)), "a weight for each entry"),
+        (lambda: PANDA.gravity_forces.to_scipy(np.zeros(7), wrt=()), "names no argument"),
+        (lambda: PANDA.gravity_forces.to_casadi(external="/nowhere/f.c"), "there is no directory"),
+        (lambda: PANDA.gravity_forces.to_casadi("double", external="f.c"), "of a function in C"),
         (lambda: PANDA.gravity_forces.to_casadi("1x"), "cannot be the name of a function in CasADi"),
         (lambda: PANDA.gravity_forces.to_casadi(frame="x"), "has no argument 'frame'"),
         (lambda: law.to_sympy()(STATE[0]), "needs v too"),

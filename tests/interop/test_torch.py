@@ -1,8 +1,11 @@
 """Functions as PyTorch's: autograd, `torch.func` and `torch.compile` of our calls, and their bits."""
 
+import gc
+
 import numpy as np
 import pytest
 
+import kinetree as kt
 from helpers.frameworks import CALLS, GO2, PANDA, STATE, WRONG, by_position, check_slopes, entries, library
 from kinetree.errors import ArgumentError
 
@@ -56,6 +59,17 @@ def test_transforms_have_the_bits_of_the_function():
     assert np.array_equal(gradient, own.vjp(q, v[0], a, tau_bar=np.ones(7), wrt="q"))
     assert f(*(x.float() for x in (Q, V, A))).dtype == torch.float32
     assert f(q, v, A).dtype == torch.float64
+
+
+def test_gradients_outlive_the_function():
+    def energy(q):
+        return kt.load("ur5").potential_energy.to_torch()(q)
+
+    q = torch.zeros(6, dtype=torch.float64, requires_grad=True)
+    y = energy(q)
+    gc.collect()
+    y.backward()
+    assert abs(q.grad.numpy() - kt.load("ur5").gravity_forces(np.zeros(6))).max() < 1e-12
 
 
 def test_compiled_without_a_break():

@@ -305,9 +305,12 @@ def extended(identity: bytes | None, more: str) -> bytes | None:
 def check_inputs(model: Model, inputs: Iterable[ModelInput]) -> None:
     """Raise where the model has no such numbers, or two inputs would each be all inertia of one body."""
     replaced: dict[int, str] = {}
+    moved: dict[str, str] = {}
     for given in inputs:
         if given.kind == "placement":
             model.body_of_joint(given.frame)
+            if (first := moved.setdefault(given.frame, given.name)) != given.name:
+                raise ArgumentError(f"{first} and {given.name} are the placement of one joint: give it once")
             continue
         if given.frame and model.frame(given.frame).body == WORLD:
             raise ArgumentError(f"{given.name}: {given.frame!r} does not move, its inertia makes no difference")

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import functools
+import secrets
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from kinetree.backends.c.names import c_name
 from kinetree.errors import ArgumentError
 from kinetree.interop.c_external import external_source
 from kinetree.interop.operation import Operation, matrix_shape, variant_of
 from kinetree.interop.symbolic import ARITHMETIC, Library
 from kinetree.options import names_of, text
+from kinetree.output import check_output, whole_file
 from kinetree.runtime.function import Function
 
 try:
@@ -41,8 +44,9 @@ def to_casadi(
         In CasADi; that of this function if not given.
     external : path, optional
         A file of C to be written, ``….c``: CasADi compiles it, with the C compiler of the system, and calls it. It has
-        the Jacobian too, with its sparsity, from kinetree's own derivatives, and needs no kinetree. If not given, the
-        function is one of CasADi's expressions (`SX`), which CasADi differentiates by itself.
+        the Jacobian too, with its sparsity, from kinetree's own derivatives, and needs no kinetree; there are no second
+        derivatives, so Ipopt needs ``ipopt.hessian_approximation="limited-memory"``. If not given, the function is
+        one of CasADi's expressions (`SX`), which CasADi differentiates by itself, as often as it likes.
     optional : sequence of str
         The optional arguments that it takes.
     **options
@@ -52,8 +56,7 @@ def to_casadi(
     -------
     casadi.Function
         Vectors are columns, numbers are 1 by 1, and of arrays with more than two axes all but the first are one. With
-        respect to a configuration it is differentiated by its nq entries; the external's derivatives lie in the
-        tangent space of the unit quaternions.
+        respect to a configuration it is differentiated by its nq entries.
 
     Raises
     ------
@@ -73,11 +76,17 @@ def to_casadi(
     name = function.__name__ if name is None else text(f"{function.__name__}: name", name)
     if not ca.Function.check_name(name):
         raise ArgumentError(f"{function.__name__}: {name!r} cannot be the name of a function in CasADi")
-    operation, results = variant_of(function, names_of(f"{function.__name__}: optional", optional), options)
-    names = [port.name for port in operation.named], [port.name for port in results]
+    operation, inputs = variant_of(function, names_of(f"{function.__name__}: optional", optional), options)
+    names = [port.name for port in inputs], [port.name for port in operation.named.outputs]
     if external is not None:
-        path = Path(external)
-        path.write_text(external_source(operation, name, *names))
+        check_output(str(external), None, (".c",))
+        if c_name(name, is_function=True) != name:
+            raise ArgumentError(f"{function.__name__}: {name!r} cannot be the name of a function in C")
+        source = external_source(operation, name, *names).encode()
+        with whole_file(Path(external)) as file:
+            file.write(source)
+        path = Path(_folder().name, f"{secrets.token_hex(8)}.c")  # a path that CasADi can hand to a shell
+        path.write_bytes(source)
         how = {"compiler": "cc", "compiler_flags": FLAGS, "directory": f"{_folder().name}/"}
         return ca.external(name, ca.Importer(str(path), "shell", how))
     return _expressions(operation, name, *names)

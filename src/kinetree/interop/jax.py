@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import ctypes
 import functools
-import hashlib
-import itertools
 import re
+import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -28,6 +27,7 @@ try:
     import jax.numpy as jnp
     from jax.extend.core import Primitive
     from jax.interpreters import ad, batching, mlir
+    from jax.interpreters.xla import apply_primitive
 except ImportError as error:
     raise ArgumentError("to_jax needs the package jax: pip install 'kinetree[jax]'") from error
 
@@ -61,7 +61,7 @@ def to_jax(function: Function) -> Callable[..., Any]:
     Notes
     -----
     It runs on the CPU. A gradient with respect to a configuration has its shape, (..., nq), and lies in the tangent
-    space of the unit quaternions in it; a rate of a configuration is projected to it.
+    space of the unit quaternions in it. Kernels that JAX has called are kept as long as the process lives.
 
     Examples
     --------
@@ -78,11 +78,15 @@ def to_jax(function: Function) -> Callable[..., Any]:
 
     @functools.wraps(function.__origin__)
     def call(*args: Any, **kwargs: Any) -> Any:
-        operation, arrays, lead = bound(function, args, kwargs, lambda _, x: jnp.asarray(x))
-        kind = jnp.result_type(float, *(x for x in arrays if jnp.issubdtype(x.dtype, jnp.floating)))
+        operation, arrays, lead, given, _ = bound(function, args, kwargs, lambda _, x: jnp.asarray(x))
+        floats = [x for x in given if jnp.issubdtype(x.dtype, jnp.floating)]
+        kind = jnp.promote_types(jnp.result_type(*floats or [float]), jnp.float32)
+        varying = frozenset[str]().union(*(jax.typeof(x).mat.varying for x in arrays))
         for k, port in enumerate(operation.inputs):
-            arrays[k] = jnp.broadcast_to(arrays[k].astype(kind), lead + port.shape)
-        return returned(function.spec, evaluate.bind(*arrays, operation=operation))
+            array = jnp.broadcast_to(arrays[k].astype(kind), lead + port.shape)
+            here = varying - jax.typeof(array).mat.varying  # axes of a mesh, under `shard_map`
+            arrays[k] = jax.lax.pcast(array, tuple(here), to="varying") if here else array
+        return returned(operation.named, evaluate.bind(*arrays, operation=operation))
 
     return call
 
@@ -104,9 +108,7 @@ evaluate = Primitive("kinetree")
 evaluate.multiple_results = True
 
 
-@evaluate.def_impl  # type: ignore[untyped-decorator]
-def _run(*arrays: Any, operation: Operation) -> Any:
-    return jax.jit(functools.partial(evaluate.bind, operation=operation))(*arrays)
+evaluate.def_impl(functools.partial(apply_primitive, evaluate))
 
 
 @evaluate.def_abstract_eval  # type: ignore[untyped-decorator]
@@ -153,20 +155,19 @@ ad.primitive_transposes[evaluate] = _adjoints
 batching.primitive_batchers[evaluate] = _batched
 mlir.register_lowering(evaluate, _lowered, platform="cpu")
 
-_handlers: dict[tuple[Operation, str], tuple[str, Any]] = {}  # XLA may call them as long as the process lives
-_numbers = itertools.count()
+_handlers: dict[str, Any] = {}  # by name; XLA may call them as long as the process lives
+_lock = threading.Lock()
 
 
 def _target(operation: Operation, dtype: str) -> str:
-    """Return the name by which XLA knows the kernel of an operation."""
-    if (operation, dtype) not in _handlers:
-        own = operation.spec.identity() or f"{id(_handlers)} {next(_numbers)}".encode()
-        ports = repr((operation.spec.name, operation.inputs, operation.outputs, dtype)).encode()
-        name = f"kinetree_{hashlib.sha256(own + ports).hexdigest()[:32]}"
-        address, keep = _handler(operation, dtype)
-        jax.ffi.register_ffi_target(name, jax.ffi.pycapsule(address), platform="cpu")
-        _handlers[operation, dtype] = name, keep
-    return _handlers[operation, dtype][0]
+    """Return the name by which XLA knows the kernel of an operation: operations with equal programs have one."""
+    name = f"kinetree_{operation.digest}_{dtype}"
+    with _lock:
+        if name not in _handlers:
+            address, keep = _handler(operation, dtype)
+            jax.ffi.register_ffi_target(name, jax.ffi.pycapsule(address), platform="cpu")
+            _handlers[name] = keep
+    return name
 
 
 def _handler(operation: Operation, dtype: str) -> tuple[Any, Any]:

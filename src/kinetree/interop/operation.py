@@ -1,71 +1,38 @@
 """One variant of a function as an operation on arrays by position: what other libraries call, and differentiate.
 
 Its derivatives are operations too, so that those of any order are. They are taken along the entries of the arrays,
-as these libraries know no tangent of a configuration: a rate of q is projected to the tangent space of the unit
-quaternions (and of the unit circles of continuous joints), and a gradient by q lies in it.
+as these libraries know no tangent of a configuration. No function of a robot depends on the length of a quaternion, so
+a gradient by q lies in the tangent space of the unit quaternions by itself, and second derivatives are symmetric.
 """
 
 from __future__ import annotations
 
+import hashlib
+import itertools
 import math
+import secrets
+import warnings
 import weakref
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
-import numpy as np
-
-from kinetree.errors import ArgumentError
+from kinetree.errors import ArgumentError, DerivativeWarning
 from kinetree.graph import Port, Program
 from kinetree.lazy import cached_property
 from kinetree.runtime import arguments
 from kinetree.runtime.function import Function
 from kinetree.runtime.spec import FunctionSpec, TangentSpace, Variant
 
-
-@dataclass(frozen=True)
-class Ambient:
-    """The tangent space of unit quaternions and the like in the entries of their array."""
-
-    space: TangentSpace
-    size: int
-
-    @property
-    def port(self) -> Port:
-        """A direction, as an array."""
-        return Port("dq", (self.size,))
-
-    @property
-    def identity(self) -> bytes:
-        """All that it depends on."""
-        return b"ambient " + self.space.identity
-
-    def rates(self, entries: Sequence[Any]) -> list[dict[int, Any]]:
-        """Return the projection to the tangent space, by rows."""
-        velocities, found = self.space.velocities(entries), []
-        for rates in self.space.rates(entries):
-            row: dict[int, Any] = {}
-            for j, rate in rates.items():
-                for k, x in velocities[j].items():
-                    row[k] = row[k] + rate * x if k in row else rate * x
-            found.append(row)
-        return found
-
-    def ambient(self, rows: Sequence[Sequence[Any]], entries: Sequence[Any]) -> list[list[Any]]:
-        """Return derivatives by the entries, given those by velocities."""
-        velocities = self.space.velocities(entries)
-        return [
-            [sum((x * to[k] for x, to in zip(row, velocities, strict=True) if k in to), 0.0) for k in range(self.size)]
-            for row in rows
-        ]
-
-    def velocities(self, entries: Sequence[Any]) -> list[dict[int, Any]]:
-        """Return that a direction of a result is the rate of its entries."""
-        return [{k: 1.0} for k in range(len(entries))]
-
-
 PLAIN = Variant((), (), "float64")
 """The variant of an operation, which has no others but for the dtype."""
+
+
+# Users do not know the names of arrays by position; derivatives by what makes no difference are zero, silently.
+warnings.filterwarnings("ignore", r".* no result depends on 'array\d+'", DerivativeWarning)
+
+
+_process, _numbers = secrets.token_hex(16), itertools.count()
 
 
 class Operation:
@@ -74,16 +41,23 @@ class Operation:
     Parameters
     ----------
     spec : FunctionSpec
-        A plain one, with inputs x0, x1, … and outputs y0, y1, …
-    named : tuple of Port
-        The inputs with their names in calls.
+        A plain one, with inputs array0, array1, … and outputs result0, result1, …
+    named : FunctionSpec, optional
+        The one of which it is a variant, which has the names that calls use, and the type of the results.
     """
 
-    def __init__(self, spec: FunctionSpec, named: tuple[Port, ...] = ()) -> None:
-        self.spec, self.named = spec, named
+    def __init__(self, spec: FunctionSpec, named: FunctionSpec | None = None) -> None:
+        self.spec, self.named = spec, named or spec
         self.inputs, self.outputs = spec.inputs, spec.outputs
         self._derivatives: dict[tuple[str, tuple[int, ...]], Operation] = {}
         self.rates_of: tuple[Operation, tuple[int, ...]] | None = None
+
+    @cached_property
+    def digest(self) -> str:
+        """The same for operations that compute the same, in all processes where all that they depend on is known."""
+        ports = repr((self.spec.name, self.inputs, self.outputs)).encode()
+        own = self.spec.identity() or f"{_process} {next(_numbers)}".encode()
+        return hashlib.sha256(own + ports).hexdigest()[:32]
 
     @cached_property
     def function(self) -> Function:
@@ -131,15 +105,23 @@ def matrix_shape(port: Port) -> tuple[int, int]:
     return (port.shape[0], math.prod(port.shape[1:])) if port.shape else (1, 1)
 
 
+class Bound(NamedTuple):
+    """A call of a function."""
+
+    operation: Operation
+    arrays: list[Any]  # the arguments by position
+    lead: tuple[int, ...]  # the axes before those of one state
+    given: list[Any]  # the arrays that are no defaults: they choose between float32 and float64
+    names: list[str]  # of the arguments
+
+
 def bound(
     function: Function,
     args: tuple[object, ...],
     kwargs: Mapping[str, object],
-    convert: Callable[[str, Any], Any] = lambda name, x: np.asarray(x),
-) -> tuple[Operation, list[Any], tuple[int, ...]]:
-    """Return what a call computes, its arguments by position, and the axes before those of one state.
-
-    ``convert(name, value)`` makes an array of an argument.
+    convert: Callable[[str, Any], Any],
+) -> Bound:
+    """Return a call of a function; ``convert(name, value)`` makes an array of an argument.
 
     Raises
     ------
@@ -151,61 +133,82 @@ def bound(
     spec = function.spec
     if (split := arguments.ungrouped(spec, args, kwargs)) is not None:
         args, kwargs = split
-    call = arguments.bind(spec, args, kwargs)
+    try:
+        call = arguments.bind(spec, args, kwargs)
+    except (TypeError, RuntimeError) as error:
+        raise ArgumentError(
+            f"{spec.name}: NumPy cannot read what a dict holds here, give the array: {error}"
+        ) from error
     operation = _operation(function, call.optional, call.options)
-    arrays = [convert(port.name, x) for port, x in zip(operation.named, call.values, strict=True)]
-    leads = [arguments.leading_axes(spec, port, x) for port, x in zip(operation.named, arrays, strict=True)]
-    return operation, arrays, arguments.broadcast_axes(spec, operation.named, arrays, leads)
+    ports = operation.named.ports(call.optional)
+    arrays = [convert(port.name, x) for port, x in zip(ports, call.values, strict=True)]
+    for port, array in zip(ports, arrays, strict=True):
+        if "complex" in str(array.dtype):
+            raise ArgumentError(f"{spec.name}: {port.name} has dtype {array.dtype}, which is not a real number")
+    leads = [arguments.leading_axes(spec, port, x) for port, x in zip(ports, arrays, strict=True)]
+    given = [x for port, x in zip(ports, arrays, strict=True) if port.name not in call.defaulted]
+    return Bound(
+        operation, arrays, arguments.broadcast_axes(spec, ports, arrays, leads), given, [port.name for port in ports]
+    )
 
 
 def variant_of(
     function: Function, optional: tuple[str, ...], options: Mapping[str, object]
 ) -> tuple[Operation, tuple[Port, ...]]:
-    """Return what a call with these optional arguments and options computes, and its results by name."""
+    """Return what a call with these optional arguments and options computes, and its inputs by name."""
     chosen = function._variant("float64", optional, options)
-    return _operation(function, *chosen[:2]), function.spec.of(*chosen[:2]).outputs
+    operation = _operation(function, *chosen[:2])
+    return operation, operation.named.ports(chosen.optional)
 
 
 def _operation(function: Function, optional: tuple[str, ...], options: tuple[tuple[str, Any], ...]) -> Operation:
     known, key = _known.setdefault(function, {}), (optional, options)
     if key not in known:
-        known.setdefault(key, Operation(_plain(function.spec, *key), function.spec.of(*key).ports(optional)))
+        known.setdefault(key, Operation(_plain(function.spec, *key), function.spec.of(*key)))
     return known[key]
 
 
 def _plain(spec: FunctionSpec, optional: tuple[str, ...], options: tuple[tuple[str, Any], ...]) -> FunctionSpec:
     """Return the spec with these optional inputs and options, its arrays known by position and differentiated so."""
     base = spec.of(optional, options)
-    ports = base.ports(optional)
-    inputs = tuple(Port(f"x{k}", port.shape) for k, port in enumerate(ports))
-    results = tuple(Port(f"y{k}", port.shape) for k, port in enumerate(base.outputs))
-    new = dict(zip((p.name for p in (*ports, *base.outputs)), (*inputs, *results), strict=True))
-    known = (base.spaces or {}).items()
-    spaces = {new[name].name: Ambient(space, new[name].size) for name, space in known if name in new}
+    ports, spaces = base.ports(optional), base.spaces or {}
+    inputs = tuple(Port(f"array{k}", port.shape) for k, port in enumerate(ports))
+    results = tuple(Port(f"result{k}", port.shape) for k, port in enumerate(base.outputs))
+    known = {new.name: port for new, port in zip(inputs, ports, strict=True)}
     more = repr(("arrays by position", optional, options)).encode()
 
     def named(given: Mapping[str, Any]) -> dict[str, Any]:
-        return {port.name: given[new[port.name].name] for port in ports}
+        return {port.name: given[x] for x, port in known.items()}
 
     def evaluate(given: Mapping[str, Any], _: object) -> Sequence[Any]:
         return base.evaluate(named(given), dict(options))
 
-    def page(given: Mapping[str, Any], _: Mapping[str, Any], wrt: Sequence[str]) -> dict[tuple[str, str], Any]:
-        own = {new[port.name].name: port.name for port in ports}
-        found = base.jacobians[1](named(given), dict(options), [own[x] for x in wrt])  # type: ignore[index]
-        blocks = {(port.name, x): found[port.name, own[x]] for port in base.outputs for x in wrt}
+    def page(given: Mapping[str, Any], _: object, wrt: Sequence[str]) -> dict[tuple[str, str], Any]:
+        names = {x: known[x].name for x in wrt}
+        found = base.jacobians[1](named(given), dict(options), list(names.values()))  # type: ignore[index]
         return {
-            (new[y].name, x): spaces[x].ambient(block, given[x]) if x in spaces else block
-            for (y, x), block in blocks.items()
+            (new.name, x): _by_entries(spaces.get(name), found[port.name, name], given[x])
+            for new, port in zip(results, base.outputs, strict=True)
+            for x, name in names.items()
         }
-
-    jacobians = base.jacobians and (frozenset(new[n].name for n in base.jacobians[0] if n in new), page)
-    if any(port.name in (base.spaces or {}) for port in base.outputs):  # its rows would be those of velocities
-        jacobians = None
 
     def identity() -> bytes | None:
         own = base.identity()
         return None if own is None else own + more
 
     made = FunctionSpec(base.name, base.doc, inputs, results, evaluate, identity)
-    return made if base.spaces is None else replace(made, spaces=spaces, jacobians=jacobians)
+    if base.spaces is None or any(port.name in spaces for port in base.outputs):  # a page has the rates of velocities
+        return made if base.spaces is None else replace(made, spaces={})
+    by_page = base.jacobians and (frozenset(x for x in known if known[x].name in base.jacobians[0]), page)
+    return replace(made, spaces={}, jacobians=by_page)
+
+
+def _by_entries(space: TangentSpace | None, rows: Sequence[Sequence[Any]], entries: Sequence[Any]) -> Any:
+    """Return derivatives by the entries of an array, given those by the directions of its space."""
+    if space is None:
+        return rows
+    rates = space.velocities(entries)
+    return [
+        [sum((x * to[k] for x, to in zip(row, rates, strict=True) if k in to), 0.0) for k in range(len(entries))]
+        for row in rows
+    ]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.errors import ArgumentError, unknown_name
+from kinetree.errors import ArgumentError, listed, unknown_name
 from kinetree.graph import Port
 from kinetree.interop.operation import Operation, bound
 from kinetree.options import names_of
@@ -56,10 +56,11 @@ class VectorFunction:
 
     def operator(self, x: Array) -> LinearOperator:
         """Return the Jacobian as a linear operator: products by jvp and vjp, without the matrix."""
-        forward, backward = self._operation.jvp(self._wrt), self._operation.vjp(self._wrt)
+        forward, backward = self._operation.jvp(tuple(sorted(self._wrt))), self._operation.vjp(self._wrt)
+        order = sorted(range(len(self._wrt)), key=self._wrt.__getitem__)  # in which rates are taken
         return LinearOperator(
             (sum(port.size for port in self._results), self.x.size),
-            matvec=lambda dx: _joined(self._run(forward, x, self._split(dx, self._moved, "dx"))),
+            matvec=lambda dx: _joined(self._run(forward, x, [self._split(dx, self._moved, "dx")[k] for k in order])),
             rmatvec=lambda bar: _joined(self._run(backward, x, self._split(bar, self._results, "weights"))),
             dtype=np.dtype(np.float64),
         )
@@ -97,8 +98,7 @@ def to_scipy(function: Function, *args: object, wrt: str | Sequence[str], **kwar
     VectorFunction
         ``f(x)``, ``f.jac(x)``, ``f.hess(x)`` or, of several results, ``f.hess(x, weights)`` as
         `scipy.optimize.NonlinearConstraint` wants it, ``f.operator(x)``: the Jacobian as a `LinearOperator`; and
-        ``f.x``, the first guess. A configuration counts nq entries, as these solvers know no other: derivatives
-        by it lie in the tangent space of its unit quaternions.
+        ``f.x``, the first guess. A configuration counts nq entries, as these solvers know no other.
 
     Raises
     ------
@@ -117,9 +117,11 @@ def to_scipy(function: Function, *args: object, wrt: str | Sequence[str], **kwar
     >>> bool(abs(robot.gravity_forces(found.x)).max() < 1e-6)
     True
     """
-    operation, arrays, lead = bound(function, args, kwargs, lambda _, x: np.asarray(x, dtype=np.float64))
-    names = [port.name for port in operation.named]
-    chosen = names_of(f"{function.__name__}: wrt", [wrt] if isinstance(wrt, str) else wrt)
+    operation, arrays, lead, _, names = bound(function, args, kwargs, lambda _, x: np.array(x))
+    arrays = [x.astype(np.float64) for x in arrays]
+    chosen = tuple(dict.fromkeys(names_of(f"{function.__name__}: wrt", [wrt] if isinstance(wrt, str) else wrt)))
+    if not chosen:
+        raise ArgumentError(f"{function.__name__}: wrt names no argument; given are {listed(names)}")
     for name in chosen:
         if name not in names:
             raise ArgumentError(f"{function.__name__}: wrt: {unknown_name('given argument', name, names)}")

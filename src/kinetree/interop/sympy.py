@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -53,7 +54,7 @@ def to_sympy(function: Function) -> Callable[..., Any]:
 
     @functools.wraps(function.__origin__)
     def call(*args: Any, **kwargs: Any) -> Any:
-        operation, arrays, lead = bound(function, args, kwargs, lambda _, x: np.array(x, dtype=object))
+        operation, arrays, lead, *_ = bound(function, args, kwargs, _array)
         if lead:
             raise ArgumentError(f"{function.__name__}: SymPy's matrices have no leading axes: give it one state")
         entries = [[sp.sympify(x) for x in array.ravel()] for array in arrays]
@@ -61,12 +62,20 @@ def to_sympy(function: Function) -> Callable[..., Any]:
         for port in operation.outputs:
             own = [next(found) for _ in range(port.size)]
             results.append(sp.Matrix(*matrix_shape(port), own) if port.shape else own[0])
-        return returned(function.spec, results)
+        return returned(operation.named, results)
 
     return call
 
 
+def _array(_: str, x: Any) -> Any:
+    """Return an argument as an array; a column is a vector."""
+    column = isinstance(x, sp.MatrixBase) and x.cols == 1
+    return np.array(list(x) if column else x, dtype=object)
+
+
 def _constant(x: float) -> Any:
+    if not math.isfinite(x):
+        return sp.nan if math.isnan(x) else sp.oo * int(math.copysign(1, x))
     return sp.Integer(int(x)) if x == int(x) and abs(x) < 2**53 else sp.Float(x, precision=53)
 
 

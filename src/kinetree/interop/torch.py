@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import itertools
 import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -45,7 +44,7 @@ def to_torch(function: Function) -> Callable[..., Any]:
     Notes
     -----
     A gradient with respect to a configuration has its shape, (..., nq), and lies in the tangent space of the unit
-    quaternions in it; a rate of a configuration is projected to it.
+    quaternions in it.
 
     Examples
     --------
@@ -61,13 +60,13 @@ def to_torch(function: Function) -> Callable[..., Any]:
 
     @functools.wraps(function.__origin__)
     def call(*args: Any, **kwargs: Any) -> Any:
-        operation, tensors, lead = bound(function, args, kwargs, functools.partial(_tensor, function))
-        floats = [x.dtype for x in tensors if x.is_floating_point()]
+        operation, tensors, lead, given, _ = bound(function, args, kwargs, functools.partial(_tensor, function))
+        floats = [x.dtype for x in given if x.is_floating_point()]
         dtype = torch.float32 if floats and all(kind == torch.float32 for kind in floats) else torch.float64
         for k, (x, port) in enumerate(zip(tensors, operation.inputs, strict=True)):
             wide = x if x.dtype == dtype else x.to(dtype)
             tensors[k] = wide if x.shape == lead + port.shape else wide.expand(lead + port.shape)
-        return returned(function.spec, Evaluation.apply(_key(operation), *tensors))
+        return returned(operation.named, Evaluation.apply(_key(operation), *tensors))
 
     return torch.compiler.allow_in_graph(call)  # type: ignore[no-any-return]
 
@@ -76,32 +75,36 @@ def _tensor(function: Function, name: str, value: Any) -> Any:
     tensor = torch.as_tensor(value)
     if tensor.device.type != "cpu":
         raise ArgumentError(f"{function.__name__}: {name} is on {tensor.device}, kernels run on the CPU: {name}.cpu()")
-    if tensor.is_complex():
-        raise ArgumentError(f"{function.__name__}: {name} has dtype {tensor.dtype}, which is not a real number")
     return tensor
 
 
 _operations: weakref.WeakValueDictionary[int, Operation] = weakref.WeakValueDictionary()
-_keys: weakref.WeakKeyDictionary[Operation, int] = weakref.WeakKeyDictionary()
-_numbers = itertools.count()
 
 
 def _key(operation: Operation) -> int:
     """Return the number by which the operator knows an operation: PyTorch's operators take no Python objects."""
-    if operation not in _keys:
-        _operations[_keys.setdefault(operation, next(_numbers))] = operation
-    return _keys[operation]
+    key = int(operation.digest[:15], 16)
+    _operations.setdefault(key, operation)
+    return key
+
+
+def _known(key: int) -> Operation:
+    if (operation := _operations.get(key)) is None:
+        raise ArgumentError(
+            "kinetree::evaluate: this function is not there: make it by to_torch in this process, and keep it"
+        )
+    return operation
 
 
 def _run(key: int, arrays: Sequence[torch.Tensor]) -> list[torch.Tensor]:
     """Run the kernel of an operation."""
-    found = _operations[key].function(*[x.detach().numpy() for x in arrays])
+    found = _known(key).function(*[x.detach().numpy() for x in arrays])
     return [torch.as_tensor(x) for x in found] if isinstance(found, tuple) else [torch.as_tensor(found)]
 
 
 def _shapes(key: int, arrays: Sequence[torch.Tensor]) -> list[torch.Tensor]:
     """Return tensors of the shapes of the results."""
-    operation, first = _operations[key], arrays[0]
+    operation, first = _known(key), arrays[0]
     lead = first.shape[: first.ndim - len(operation.inputs[0].shape)]
     return [first.new_empty((*lead, *port.shape)) for port in operation.outputs]
 
@@ -122,21 +125,22 @@ class Evaluation(torch.autograd.Function):  # type: ignore[misc]
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:  # noqa: D102
-        ctx.key, *arrays = inputs
+        key, *arrays = inputs
+        ctx.operation = _known(key)  # stays, if the function goes
         ctx.save_for_backward(*arrays)
         ctx.save_for_forward(*arrays)
 
     @staticmethod
     def backward(ctx: Any, *weights: torch.Tensor) -> Any:  # noqa: D102
         wrt = tuple(k for k, needed in enumerate(ctx.needs_input_grad[1:]) if needed)
-        operation = _operations[ctx.key].vjp(wrt)
+        operation = ctx.operation.vjp(wrt)
         found = dict(zip(wrt, Evaluation.apply(_key(operation), *ctx.saved_tensors, *weights), strict=True))
         return (None, *(found.get(k) for k in range(len(ctx.needs_input_grad) - 1)))
 
     @staticmethod
     def jvp(ctx: Any, _: None, *rates: torch.Tensor | None) -> Any:  # noqa: D102
         wrt = tuple(k for k, rate in enumerate(rates) if rate is not None)
-        operation = _operations[ctx.key].jvp(wrt)
+        operation = ctx.operation.jvp(wrt)
         return Evaluation.apply(_key(operation), *ctx.saved_tensors, *(rates[k] for k in wrt))
 
     @staticmethod
@@ -145,7 +149,7 @@ class Evaluation(torch.autograd.Function):  # type: ignore[misc]
             x.expand(info.batch_size, *x.shape) if axis is None else x.movedim(axis, 0)
             for x, axis in zip(arrays, axes[1:], strict=True)
         ]
-        return Evaluation.apply(key, *moved), (0,) * len(_operations[key].outputs)
+        return Evaluation.apply(key, *moved), (0,) * len(_known(key).outputs)
 
 
 Evaluation.forward.__signature__ = inspect.signature(Evaluation.forward)  # type: ignore[attr-defined]
