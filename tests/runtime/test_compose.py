@@ -444,6 +444,10 @@ test_a_wrong_call_says_what_is_wrong = told(
         "a function that is being compiled gives it one state",
     ),
     (lambda: kt.compile(STICK, "gravity_forces", inputs=A_STICK), "A and B are the inertia of one body"),
+    (
+        lambda: compiled("mass_matrix", inputs=[kt.joint_placement("panda_joint2", name=x) for x in ("a", "b")]),
+        "a and b are the placement of one joint",
+    ),
     (lambda: TWICE([0.0], np.zeros(10), np.zeros(10)), "are the inertia of one body"),
     (lambda: compiled(lambda q, gravity: q, shapes={"gravity": 3}, inputs=G), "these arguments do not have"),
     (lambda: compiled(lambda q, out: q, shapes={"out": 3}), "calls take out= as the memory for results"),
