@@ -231,3 +231,44 @@ test_wrong_declarations_say_what_to_do = told(
         "f has no jvp yet: those of mechanisms",
     ),
 )
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        {"jvp": lambda x, dx: 2 * x * dx + 1},
+        {"jvp": lambda x, dx: 2 * x},
+        {"jvp": lambda x, dx: dx * dx},
+        {"jvp": lambda x, dx: x / dx},
+        {"vjp": lambda x, w: np.clip(2 * x * w, -1.0, 1.0)},
+        {"vjp": lambda x, w: np.sin(w)},
+    ],
+)
+def test_rules_that_are_not_linear_are_refused(rule):
+    square = kt.custom_derivative(lambda x: x * x, **rule)
+    with pytest.raises(ArgumentError, match="is not linear"):
+        kt.compile(kt.load("ur5"), square, shapes={"x": ()}, name="square").derivatives(2.0)
+
+
+def test_linear_rules_of_all_forms_are_taken():
+    rule = lambda x, dx: np.where(x > 1.0, -2 * x * dx / 1.0, dx - 0.0) + 0.0 * dx  # noqa: E731
+    f = kt.compile(kt.load("ur5"), kt.custom_derivative(lambda x: x, jvp=rule), shapes={"x": ()}, name="f")
+    assert f.derivatives(2.0) == -4.0
+    assert f.vjp(0.5, 3.0) == 3.0
+    once = kt.custom_derivative(np.sin, jvp=lambda x, dx: np.cos(x) * dx)
+    assert once(1.0) == np.sin(1.0)
+
+
+def test_what_only_the_solver_uses_is_refused():
+    def around(x, k):
+        return kt.implicit(lambda x: x * k, lambda y, x: y - 2 * x)(x)
+
+    with pytest.raises(ArgumentError, match=r"implicit: .* uses traced values from around it"):
+        kt.compile(kt.load("ur5"), around, shapes={"x": (), "k": ()}, name="around").derivatives(2.0, 3.0)
+
+    def guessed(x, k):
+        guess = kt.stop_gradient(k)
+        return kt.implicit(lambda x: x * guess, lambda y, x: y - 2 * x)(x)
+
+    f = kt.compile(kt.load("ur5"), guessed, shapes={"x": (), "k": ()}, name="guessed")
+    assert f.derivatives(2.0, 3.0, wrt="x") == 2.0

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from kinetree.errors import DerivativeWarning
 from kinetree.excitation.limits import Limits
 from kinetree.excitation.series import Series
 from kinetree.functions.of_user import compile
@@ -88,7 +90,8 @@ class Problem:
         _, S, A = self._criterion(state)
         weights = 2.0 * (A @ S)[:, self._at, self._columns] / len(A) / self.noise[self._at]
         wrt = ("q", "v", "a", "direction")
-        by_q, by_v, by_a, by_direction = self.rows.base.rows.vjp(*state, weights, direction=direction, wrt=wrt)
+        with warnings.catch_warnings(action="ignore", category=DerivativeWarning):  # not all have an effect
+            by_q, by_v, by_a, by_direction = self.rows.base.rows.vjp(*state, weights, direction=direction, wrt=wrt)
         return [by_q, by_v + by_direction * self._smooth**2 / (v * v + self._smooth**2) ** 1.5, by_a]
 
     # -- what it must keep within -------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Final
 
@@ -37,7 +38,7 @@ def cost_forward(graph: Graph, active: Sequence[int], seeds: Seeds) -> int:
     return cost
 
 
-def cost_backward(graph: Graph, active: Sequence[int], seeds: Seeds, outputs: Sequence[int]) -> int:
+def cost_backward(graph: Graph, active: Sequence[int], seeds: Seeds, outputs: Sequence[int]) -> float:
     """Return about how many products the adjoints of these nodes take, a row for each output."""
     rows, cost, known = dict[int, int](), 0, set(active)
     for place, i in enumerate(outputs):
@@ -45,7 +46,7 @@ def cost_backward(graph: Graph, active: Sequence[int], seeds: Seeds, outputs: Se
     for i in reversed(active):
         node = graph.nodes[i]
         if node.op == "call" and why_not_reversible(node.payload):
-            return 1 << 62
+            return math.inf
         for a in known.intersection(() if i in seeds else followed(node)):
             rows[a] = rows.get(a, 0) | rows.get(i, 0)
         cost += rows.get(i, 0).bit_count() * (len(seeds.get(i, followed(node))) + RUNS * _inside(node))

@@ -106,7 +106,7 @@ class View(contextlib.AbstractContextManager["View"]):
 
     def _open(self, browser: bool | None) -> Self:
         """Open a browser where one is wanted; warn where there is none."""
-        if browser is False or (browser is None and "ipykernel" in sys.modules):
+        if browser is False or (browser is None and _is_notebook()):
             return self
         with contextlib.suppress(webbrowser.Error):
             program = webbrowser.get()
@@ -297,3 +297,9 @@ def silently() -> Iterator[None]:
         yield
     finally:
         console.quiet = before
+
+
+def _is_notebook() -> bool:
+    """Return whether this process is the kernel of a notebook, which shows the view in its cell."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return hasattr(shell, "kernel")
