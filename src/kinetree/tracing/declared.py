@@ -17,6 +17,7 @@ from kinetree.graph import Graph, Port, Program
 from kinetree.graph.array_operations import Declared, call, followed
 from kinetree.tracing import context
 from kinetree.tracing.expr import Expr
+from kinetree.tracing.linearity import is_linear
 from kinetree.tracing.loops import built, entries_of, innermost, record_nested, shown, structure
 from kinetree.tracing.numpy_dispatch import plain
 
@@ -301,33 +302,13 @@ def _declare(
             "them as arguments, or through kt.stop_gradient if they count as constants"
         )
     if kind != "residual":
-        _check_linear(inner, found, len(nodes) + len(values.entries), inputs, kind)
+        rates = range(len(nodes) + len(values.entries), inputs)
+        if not is_linear(inner, found, lambda port, k: port == 1 and k in rates):
+            raise ArgumentError(f"custom_derivative: {kind} is not linear in the rates or weights, its last arguments")
     ports = Port("captured", (len(captured),)), Port("own", (inputs,))
     program = Program(inner, ports, (Port(kind, (outputs,)),), (tuple(found),))
     declared = Declared(len(captured) + len(nodes), len(values.entries), kind, program, tolerance)
     return _results(graph, declared, [*captured, *nodes], values)
-
-
-def _check_linear(inner: Graph, found: Sequence[int], first: int, inputs: int, kind: str) -> None:
-    """Raise unless a rule is linear in its last inputs: by degrees, of which 2 is any that is not linear."""
-    zero, degree = inner.const(0.0), dict[int, int]()
-    for i in inner.live(found):
-        op, args, payload = inner.nodes[i]
-        given = [degree[a] for a in args]
-        if op == "input":
-            degree[i] = int(payload[0] == 1 and first <= payload[1] < inputs)
-        elif op in ("add", "sub", "select_lt", "select_le"):
-            *compared, a, b = (d for d in zip(given, args, strict=True))
-            terms = {d for d, argument in (a, b) if argument != zero}
-            degree[i] = 2 if len(terms) > 1 or any(d for d, _ in compared) else max(terms, default=0)
-        elif op == "mul":
-            degree[i] = min(sum(given), 2)
-        elif op in ("neg", "div", "get"):
-            degree[i] = 2 if any(given[1:]) else given[0]
-        else:
-            degree[i] = (1 if op == "call" else 2) * any(given)  # what loops do is not looked at
-    if any(degree[i] != 1 and i != zero for i in found):
-        raise ArgumentError(f"custom_derivative: {kind} is not linear in the rates or weights, its last arguments")
 
 
 def _results(graph: Graph, declared: Declared, nodes: Sequence[int], values: _Leaves) -> Any:
