@@ -100,7 +100,7 @@ def _check_version() -> None:
         version = ".".join(map(str, found)) or "unknown"
         raise ArgumentError(
             f"to_jax: jax {jax.__version__} has version {version} of XLA's foreign function interface, "
-            f"kinetree knows {VERSION[0]}.{VERSION[1]}: install another kinetree, or pip install 'jax>=0.5,<0.11'"
+            f"kinetree knows {VERSION[0]}.{VERSION[1]}: install another kinetree, or pip install 'jax>=0.10.2,<0.11'"
         )
 
 

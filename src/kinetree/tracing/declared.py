@@ -120,7 +120,7 @@ def custom_derivative(
         ``vjp(*args, weights)``: the derivatives of the weighted sum of the result by each argument, a tuple; of one
         argument not in a tuple.
     jacobian : callable, optional
-        ``jacobian(*args)``: by each argument an array of shape (*result, *argument), likewise.
+        ``jacobian(*args)``: by each argument an array of shape ``(*result, *argument)``, likewise.
 
     Returns
     -------
