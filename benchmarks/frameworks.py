@@ -58,7 +58,7 @@ def _torch(robot: kt.Robot, one: list[np.ndarray], many: list[np.ndarray]) -> tu
 
     torch.set_num_threads(1)
     f, state, states = robot.inverse_dynamics.to_torch(), [*map(torch.tensor, one)], [*map(torch.tensor, many)]
-    key = ours._key(ours.bound(robot.inverse_dynamics, tuple(state), {})[0])
+    key = ours._key(ours.bound(robot.inverse_dynamics, tuple(state), {}, lambda _, x: x).operation)
     single = {
         "torch, the operator": partial(ours.evaluate, key, state),
         "torch, an empty custom_op": partial(_empty_operator(), *state),
