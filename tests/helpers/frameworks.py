@@ -50,7 +50,7 @@ def entries(results, np=np):
 
 
 def by_position(call):
-    """The function of a call with its options, its arguments, and their names."""
+    """The function of a call with its options, and its arguments by position."""
     function, args, kwargs = CALLS[call]
     inputs = {k: np.asarray(x) for k, x in kwargs.items() if not isinstance(x, str)}
     function = function.bind(**{k: x for k, x in kwargs.items() if isinstance(x, str)})

@@ -106,8 +106,6 @@ def _check_version() -> None:
 
 evaluate = Primitive("kinetree")
 evaluate.multiple_results = True
-
-
 evaluate.def_impl(functools.partial(apply_primitive, evaluate))
 
 

@@ -147,9 +147,8 @@ def bound(
             raise ArgumentError(f"{spec.name}: {port.name} has dtype {array.dtype}, which is not a real number")
     leads = [arguments.leading_axes(spec, port, x) for port, x in zip(ports, arrays, strict=True)]
     given = [x for port, x in zip(ports, arrays, strict=True) if port.name not in call.defaulted]
-    return Bound(
-        operation, arrays, arguments.broadcast_axes(spec, ports, arrays, leads), given, [port.name for port in ports]
-    )
+    lead = arguments.broadcast_axes(spec, ports, arrays, leads)
+    return Bound(operation, arrays, lead, given, [port.name for port in ports])
 
 
 def variant_of(
@@ -197,9 +196,11 @@ def _plain(spec: FunctionSpec, optional: tuple[str, ...], options: tuple[tuple[s
         return None if own is None else own + more
 
     made = FunctionSpec(base.name, base.doc, inputs, results, evaluate, identity)
-    if base.spaces is None or any(port.name in spaces for port in base.outputs):  # a page has the rates of velocities
-        return made if base.spaces is None else replace(made, spaces={})
-    by_page = base.jacobians and (frozenset(x for x in known if known[x].name in base.jacobians[0]), page)
+    if base.spaces is None:
+        return made
+    by_page = None
+    if base.jacobians and not any(port.name in spaces for port in base.outputs):  # those have the rates of velocities
+        by_page = frozenset(x for x, port in known.items() if port.name in base.jacobians[0]), page
     return replace(made, spaces={}, jacobians=by_page)
 
 
